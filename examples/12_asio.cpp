@@ -39,7 +39,7 @@ gyre::task<> serve(unsigned short port) {
         try {
           co_await echo(std::move(socket));
         } catch (const std::exception& error) {  // a failure of one peer must not affect the others
-          std::fprintf(stderr, "%s\n", error.what());
+          gyre::print_diagnostic({error.what()});
         }
       };
       group.spawn(session(std::move(peer)), {.name = "echo"});

@@ -21,8 +21,8 @@ gyre::task<> serve(std::string listen, std::string upstream) {
     try {
       auto server = co_await gyre::tcp_stream::connect(upstream);
       co_await gyre::copy_bidirectional(client, server);
-    } catch (const gyre::io_error& error) {  // ends this connection only
-      std::fprintf(stderr, "%s\n", error.what());
+    } catch (const gyre::io_error& error) {    // ends this connection only
+      gyre::print_diagnostic({error.what()});  // never waits for a reader of standard error
       client.abort();
     }
   };

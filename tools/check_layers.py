@@ -21,6 +21,7 @@ NO_FRONT_PAGE = {"interop"}  # a program includes the header for the library tha
 
 # Who else may include headers of the operating system and call it, and why. An entry that nothing needs is an error.
 SYSTEM_USERS = {
+    "src/coro/misuse.cpp": "prints the reason without waiting for a reader, and ends the program",
     "include/gyre/testing/cancel_at_every_await.hpp": "counts the open descriptors of the test's process",
     "src/http/message/framing.cpp": "inet_pton reads the text of an IPv6 address; no system call",
     "src/interop/service_thread.cpp": "starts a thread that receives no signals",

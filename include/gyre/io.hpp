@@ -6,6 +6,7 @@
 //   buffer_lease    received bytes in a borrowed buffer
 //   blocking_pool   threads for calls that have no non-blocking form
 //   owned_fd        closes a descriptor
+//   printable       text from outside for terminals and logs; messages on standard error
 //   pipe            both ends of a new pipe
 //   io_error        the exception that a failed operation throws
 //
@@ -39,6 +40,7 @@
 #include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/pipe.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/io/raw_request.hpp>
 #include <gyre/io/receive_queue.hpp>
 #include <gyre/io/request.hpp>

@@ -1,14 +1,16 @@
 // programs/common/command_line.cpp: the only file that includes CLI11.
 #include "programs/common/command_line.hpp"
 
+#include "programs/common/standard_output.hpp"
+
 #include <gyre/io/printable.hpp>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string_view>
 
 namespace programs {
@@ -172,7 +174,7 @@ void name_variable(const CLI::App& app, std::string_view message, const std::vec
     if (variable.empty() || std::getenv(variable.c_str()) == nullptr || at == std::string_view::npos) continue;
     if (const auto behind = at + flag.size(); behind < message.size() && message[behind] == '-') continue;
     if (std::none_of(arguments.begin(), arguments.end(), is_given))
-      fmt::print(stderr, "The value comes from {} in the environment.\n", variable);
+      gyre::print_diagnostic({"The value comes from ", variable, " in the environment."});
   }
 }
 
@@ -187,8 +189,10 @@ int command_line::parse(int argc, char** argv) {
     parser_->parse(argc, argv);
     return -1;
   } catch (const CLI::ParseError& error) {
-    const int code = parser_->exit(error);
-    if (code == 0) return 0;
+    std::ostringstream out;
+    std::ostringstream message;
+    if (parser_->exit(error, out, message) == 0) return print_result(out.str()) ? 0 : 1;
+    gyre::write_diagnostic(message.str());
     name_variable(*parser_, error.what(), {argv + 1, argv + argc});
     return 2;
   }

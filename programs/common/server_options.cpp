@@ -1,6 +1,7 @@
 // programs/common/server_options.cpp: the command line that every server program shares.
 #include "programs/common/server_options.hpp"
 
+#include <gyre/io/printable.hpp>
 #include <gyre/runtime/usable_cores.hpp>
 #include <gyre/version.hpp>
 
@@ -8,8 +9,6 @@
 #include "programs/common/option_checks.hpp"
 
 #include <fmt/format.h>
-
-#include <cstdio>
 
 namespace programs {
 
@@ -79,9 +78,8 @@ void add_server_options(command& app, server_options& options, const char* defau
 }
 
 void announce(const gyre::tcp_listener& listener) {
-  fmt::print(stderr, "listening on {} ({})\n", listener.local_address().string(),
-             gyre::event_loop::current().backend().name());
-  std::fflush(stderr);
+  gyre::print_diagnostic(
+      {"listening on ", listener.local_address().string(), " (", gyre::event_loop::current().backend().name(), ")"});
 }
 
 }  // namespace programs

@@ -1,13 +1,14 @@
 // programs/echo_client/main.cpp: sends messages to an echo server and checks that the same bytes come back.
 #include "programs/common/command_line.hpp"
+#include "programs/common/process_signals.hpp"
 #include "programs/common/server_options.hpp"
+#include "programs/common/standard_output.hpp"
 
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/timeout.hpp>
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <vector>
 
 namespace {
@@ -49,14 +50,16 @@ gyre::task<int> run_client(client_options options) {
   co_await gyre::gather(std::move(talks));
   const double seconds = std::chrono::duration<double>(gyre::now() - begin).count();
   const auto total = static_cast<double>(options.connections * options.messages);
-  fmt::print("{:.0f} messages of {} bytes over {} connections in {:.3f} s: {:.0f} messages/s, all correct\n", total,
-             options.size, options.connections, seconds, total / seconds);
-  co_return 0;
+  const bool printed = programs::print_result(
+      fmt::format("{:.0f} messages of {} bytes over {} connections in {:.3f} s: {:.0f} messages/s, all correct\n",
+                  total, options.size, options.connections, seconds, total / seconds));
+  co_return printed ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  programs::begin_process();
   programs::command_line app("echo_client", "Sends messages to an echo server and checks what comes back.");
   client_options options;
   app.add_option("--connect", options.connect, "HOST:PORT of the server").show_default();
@@ -68,5 +71,6 @@ int main(int argc, char** argv) {
   app.add_option("--timeout", options.timeout_seconds, "seconds that one message may take").positive().show_default();
   programs::add_backend_option(app, options.backend);
   if (const int code = app.parse(argc, argv); code >= 0) return code;
+  programs::release_hang_up();
   return gyre::run_main(run_client(options), programs::run_with(options.backend));
 }

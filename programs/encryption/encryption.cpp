@@ -3,6 +3,7 @@
 
 #include "programs/common/abandonable_call.hpp"
 #include "programs/common/command_line.hpp"
+#include "programs/common/process_signals.hpp"
 #include "programs/encryption/file_changes.hpp"
 
 #include <gyre/io/file_bytes.hpp>
@@ -101,7 +102,9 @@ class encryption_with_tls final : public encryption {
   }
 
   GYRE_CORO_WRAPPER gyre::task<> keep_fresh() override {
-    return renew_again_and_again(std::make_unique<gyre::signal_set>(of_interest));
+    auto hang_up = std::make_unique<gyre::signal_set>(of_interest);
+    release_hang_up();
+    return renew_again_and_again(std::move(hang_up));
   }
 
  private:

@@ -1,6 +1,8 @@
 // programs/gyre/doctor.cpp: reports what gyre can use on this machine, and why.
 #include "programs/gyre/doctor.hpp"
 
+#include "programs/common/standard_output.hpp"
+
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/io/uring.hpp>
@@ -23,9 +25,16 @@
 namespace programs {
 namespace {
 
-void line(std::string_view name, std::string_view value) {
-  fmt::print("{:<18}{}\n", fmt::format("{}:", name), gyre::printable(value));
-}
+class report {
+ public:
+  void line(std::string_view name, std::string_view value) {
+    text_ += fmt::format("{:<18}{}\n", fmt::format("{}:", name), gyre::printable(value));
+  }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
 
 std::string first_line(const char* path) {
   std::ifstream file(path);
@@ -89,28 +98,28 @@ std::string cores_text(const gyre::core_count& count) {
 }
 
 // Returns false if the environment is wrong.
-bool report_cores() {
+bool report_cores(report& out) {
   try {
     const gyre::core_count count = gyre::explain_usable_cores();
-    line("cores", cores_text(count));
+    out.line("cores", cores_text(count));
     if (count.throttled > 0)
-      line("throttled", fmt::format("in {} periods the quota was used up, and all threads had to wait: use fewer "
-                                    "threads, or raise the quota",
-                                    count.throttled));
+      out.line("throttled", fmt::format("in {} periods the quota was used up, and all threads had to wait: use fewer "
+                                        "threads, or raise the quota",
+                                        count.throttled));
     return true;
   } catch (const std::invalid_argument& error) {
-    line("cores", error.what());
+    out.line("cores", error.what());
     return false;
   }
 }
 
 // Returns false if the environment is wrong.
-bool report_kernel_tls() {
+bool report_kernel_tls(report& out) {
   try {
-    line("kernel TLS", gyre::kernel_encryption().reason);
+    out.line("kernel TLS", gyre::kernel_encryption().reason);
     return true;
   } catch (const std::invalid_argument& error) {
-    line("kernel TLS", error.what());
+    out.line("kernel TLS", error.what());
     return false;
   }
 }
@@ -124,19 +133,20 @@ int doctor() {
   const gyre::io::backend_owner made = gyre::io::make_backend({}, choice);
   const char* const wish = std::getenv("GYRE_BACKEND");
 
-  line("gyre", gyre::version_string);
-  line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
-  const bool counted = report_cores();
-  line("sysctl", sysctl_text());
-  line("seccomp", seccomp_text(choice));
-  line("locked memory", limit_text(RLIMIT_MEMLOCK, "bytes"));
-  line("descriptors", limit_text(RLIMIT_NOFILE, "files"));
-  line("io_uring features", features_text());
-  const bool chosen = report_kernel_tls();
-  line("GYRE_BACKEND", wish == nullptr ? "not set (auto)" : wish);
-  line("backend", made ? made->name() : "none");
-  line("reason", choice.reason);
-  return made && counted && chosen ? 0 : 1;
+  report out;
+  out.line("gyre", gyre::version_string);
+  out.line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
+  const bool counted = report_cores(out);
+  out.line("sysctl", sysctl_text());
+  out.line("seccomp", seccomp_text(choice));
+  out.line("locked memory", limit_text(RLIMIT_MEMLOCK, "bytes"));
+  out.line("descriptors", limit_text(RLIMIT_NOFILE, "files"));
+  out.line("io_uring features", features_text());
+  const bool chosen = report_kernel_tls(out);
+  out.line("GYRE_BACKEND", wish == nullptr ? "not set (auto)" : wish);
+  out.line("backend", made ? made->name() : "none");
+  out.line("reason", choice.reason);
+  return print_result(out.text()) && made && counted && chosen ? 0 : 1;
 }
 
 }  // namespace programs

@@ -1,5 +1,6 @@
 // programs/gyre/main.cpp: the gyre command for operators.
 #include "programs/common/command_line.hpp"
+#include "programs/common/process_signals.hpp"
 #include "programs/gyre/doctor.hpp"
 #include "programs/gyre/fetch/fetch.hpp"
 #include "programs/gyre/load/load.hpp"
@@ -12,6 +13,7 @@
 #include <string>
 
 int main(int argc, char** argv) {
+  programs::begin_process();
   programs::command_line app("gyre", "The gyre command.");
   app.add_version_flag("--version", std::string("gyre ") + gyre::version_string);
   app.require_command();
@@ -36,6 +38,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (const int code = app.parse(argc, argv); code >= 0) return code;
+  if (!settings.tls.wanted() && !proxy_settings.server.tls.wanted()) programs::release_hang_up();
   if (doctor.chosen()) return programs::doctor();
   if (serve.chosen()) return programs::serve(settings);
   if (fetch.chosen()) return programs::fetch(fetch_settings);

@@ -1,16 +1,18 @@
 // programs/hello_server/main.cpp: GET / answers "Hello, World!", POST /echo what it was sent. For benchmarks.
 #include "programs/common/command_line.hpp"
+#include "programs/common/process_signals.hpp"
 #include "programs/common/server_options.hpp"
+#include "programs/common/standard_output.hpp"
 #include "programs/encryption/encryption.hpp"
 #include "programs/encryption/failed_handshakes.hpp"
 #include "programs/encryption/redirect.hpp"
 
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
+#include <gyre/io/printable.hpp>
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -59,10 +61,10 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
   std::optional<gyre::task<>> fresh;
   if (encryption != nullptr) fresh.emplace(encryption->keep_fresh());
   if (encryption != nullptr)
-    for (const auto& [name, value] : encryption->describe()) fmt::print(stderr, "{}: {}\n", name, value);
-  if (redirect) fmt::print(stderr, "redirect: http://{}/\n", redirect->where());
-  fmt::print("listening on {}://{}\n", encryption != nullptr ? "https" : "http", server.where());
-  std::fflush(stdout);
+    for (const auto& [name, value] : encryption->describe()) gyre::print_diagnostic({name, ": ", value});
+  if (redirect) gyre::print_diagnostic({"redirect: http://", redirect->where(), "/"});
+  (void)programs::print_result(
+      fmt::format("listening on {}://{}\n", encryption != nullptr ? "https" : "http", server.where()));
 
   auto all = [&](gyre::task_group& beside) -> gyre::task<> {
     if (redirect) beside.spawn(redirect->run(), {.name = "redirects to HTTPS"});
@@ -79,21 +81,23 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  programs::begin_process();
   programs::command_line app("hello_server", "Answers \"Hello, World!\" over HTTP or HTTPS.");
   settings chosen;
   programs::add_server_options(app, chosen.server, "127.0.0.1:8080");
   programs::add_thread_options(app, chosen.server.threads, chosen.server.accept);
   programs::add_encryption_options(app, chosen.tls);
   if (const int code = app.parse(argc, argv); code >= 0) return code;
+  if (!chosen.tls.wanted()) programs::release_hang_up();
   if (const std::string wrong = programs::check(chosen.tls); !wrong.empty()) {
-    fmt::print(stderr, "error: {}\n", wrong);
+    gyre::print_diagnostic({"error: ", wrong});
     return 2;
   }
   try {
     const std::unique_ptr<programs::encryption> encryption = programs::make_encryption(chosen.tls);
     return gyre::run_main(serve(chosen, encryption.get()), chosen.server.run());
   } catch (const std::exception& failure) {  // a certificate that cannot be used
-    fmt::print(stderr, "error: {}\n", failure.what());
+    gyre::print_diagnostic({"error: ", failure.what()});
     return 1;
   }
 }

@@ -1,12 +1,14 @@
 // programs/resp_server/main.cpp: a small in-memory Redis.
 #include "programs/common/command_line.hpp"
 #include "programs/common/option_checks.hpp"
+#include "programs/common/process_signals.hpp"
 #include "programs/resp_server/server.hpp"
 
 #include <algorithm>
 #include <chrono>
 
 int main(int argc, char** argv) {
+  programs::begin_process();
   programs::command_line app("resp_server", "A small in-memory Redis: RESP2 and inline commands, strings with expiry.");
   resp::resp_server_options options;
   std::size_t all_clients = 0;
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
       .check(programs::check_count)
       .show_default();
   if (const int code = app.parse(argc, argv); code >= 0) return code;
+  programs::release_hang_up();
   options.limits.write_timeout =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(write_timeout));
   if (keys != 0) options.keys.max_bytes = keys;

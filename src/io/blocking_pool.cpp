@@ -1,11 +1,11 @@
 // src/io/blocking_pool.cpp: submitting and withdrawing jobs.
 #include <gyre/io/blocking_pool.hpp>
+#include <gyre/io/printable.hpp>
 
 #include "pool_state.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
@@ -14,7 +14,7 @@ namespace {
 
 void join_from_outside(pool_state& pool, const char* what) noexcept {
   if (pool.is_own_thread()) {
-    std::fprintf(stderr, "gyre: a pool of threads was %s by one of its own threads, which it waits for\n", what);
+    print_diagnostic({"gyre: a pool of threads was ", what, " by one of its own threads, which it waits for"});
     std::abort();
   }
   pool.join();

@@ -1,6 +1,7 @@
 // src/io/epoll_wait.cpp: gets events from the kernel, handles them, and wakes the waiting thread.
 #include <gyre/io/attempt.hpp>
 #include <gyre/io/monotonic_clock.hpp>
+#include <gyre/io/printable.hpp>
 
 #include "doorbell.hpp"
 #include "epoll_backend.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -26,7 +26,7 @@ constexpr monotonic_time connect_retry_interval = 1'000'000;
   const char* const cause = error == EBADF || error == EINVAL
                                 ? "the program has closed a descriptor that belongs to the loop"
                                 : "a seccomp filter denies it; allow epoll_pwait2 or epoll_wait in the profile";
-  std::fprintf(stderr, "gyre: epoll_wait failed with %s: %s\n", ::strerrorname_np(error), cause);
+  print_diagnostic({"gyre: epoll_wait failed with ", ::strerrorname_np(error), ": ", cause});
   std::abort();
 }
 

@@ -1,18 +1,17 @@
 // src/io/forked_backend.cpp: the backend, in a forked child, of a loop that belongs to the parent process.
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/io/printable.hpp>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 
 namespace gyre::io {
 namespace {
 
 [[noreturn]] void stop_forked_child() noexcept {
-  std::fputs(
-      "gyre: a forked child uses the event loop of its parent; give it a loop of its own with gyre::run, or exec a "
-      "program (processes: gyre::process)\n",
-      stderr);
+  print_diagnostic(
+      {"gyre: a forked child uses the event loop of its parent; give it a loop of its own with gyre::run, or exec a "
+       "program (processes: gyre::process)"});
   std::abort();
 }
 

@@ -1,7 +1,13 @@
-// src/io/printable.cpp: decodes UTF-8, and escapes characters that act on a terminal.
+// src/io/printable.cpp: decodes UTF-8, escapes characters that act on a terminal, and writes to standard error.
+#include <gyre/io/line_output.hpp>
 #include <gyre/io/printable.hpp>
 
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
+#include <climits>
+#include <cstdint>
 #include <cstdio>
 
 namespace gyre {
@@ -77,24 +83,75 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+namespace {
+
+constinit std::atomic<std::uint64_t> lost_lines{0};  // of the process, not reported yet
+constinit std::atomic<bool> is_torn{false};          // the last byte written did not end a line
+
+bool write_all_of(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::ptrdiff_t n = line_output::write_once(STDERR_FILENO, text);
+    if (n <= 0) return false;
+    is_torn = text[static_cast<std::size_t>(n) - 1] != '\n';
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+// Returns false when standard error still accepts nothing.
+bool report_lost_lines() noexcept {
+  const std::uint64_t count = lost_lines.exchange(0);
+  if (count == 0) return true;
+  char text[80];
+  const int size =
+      std::snprintf(text, sizeof(text), "%sgyre: %llu message%s on standard error %s lost\n", is_torn ? "\n" : "",
+                    static_cast<unsigned long long>(count), count == 1 ? "" : "s", count == 1 ? "was" : "were");
+  if (write_all_of({text, static_cast<std::size_t>(size)})) return true;
+  lost_lines += count;
+  return false;
+}
+
+// A line of a diagnostic, in pieces that a pipe takes as a whole.
+class diagnostic_line {
+ public:
+  void append(std::string_view text) noexcept {
+    if (line_.size() - size_ < text.size()) write();
+    size_ += text.copy(line_.data() + size_, text.size());
+  }
+  void write() noexcept {
+    accepted_ = accepted_ && write_all_of({line_.data(), size_});
+    size_ = 0;
+  }
+  void end() noexcept {
+    append("\n");
+    write();
+    if (!accepted_) ++lost_lines;
+  }
+
+ private:
+  std::array<char, PIPE_BUF> line_;
+  std::size_t size_ = 0;
+  bool accepted_ = report_lost_lines();
+};
+
+}  // namespace
+
 void print_diagnostic(std::initializer_list<std::string_view> parts) noexcept {
-  std::array<char, 1024> line;  // one system call for most lines, so that output of other processes does not interleave
-  std::size_t size = 0;
-  ::flockfile(stderr);
+  diagnostic_line line;
   for (std::string_view each : parts) {
     while (!each.empty()) {
       const shown_character next(each);
-      if (line.size() - size <= next.text().size()) {
-        std::fwrite(line.data(), 1, size, stderr);
-        size = 0;
-      }
-      size += next.text().copy(line.data() + size, next.text().size());
+      line.append(next.text());
       each.remove_prefix(next.taken());
     }
   }
-  line[size++] = '\n';  // there is always room for it
-  std::fwrite(line.data(), 1, size, stderr);
-  ::funlockfile(stderr);
+  line.end();
+}
+
+bool write_diagnostic(std::string_view lines) noexcept {
+  if (report_lost_lines() && write_all_of(lines)) return true;
+  ++lost_lines;
+  return false;
 }
 
 }  // namespace gyre

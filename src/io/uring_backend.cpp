@@ -3,6 +3,8 @@
 #include "doorbell.hpp"
 #include "uring_key.hpp"
 
+#include <gyre/io/printable.hpp>
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -29,7 +30,7 @@ constexpr std::uint32_t first_share = 64;  // buffers that the kernel gets initi
   if (error == EBADR) cause = "the kernel had no memory for a completion, and dropped it";
   if (error == EPERM || error == EACCES || error == ENOSYS)
     cause = "a seccomp filter denies it since the loop was made; install the filter before, or set GYRE_BACKEND=epoll";
-  std::fprintf(stderr, "gyre: io_uring_enter failed with %s: %s\n", ::strerrorname_np(error), cause);
+  print_diagnostic({"gyre: io_uring_enter failed with ", ::strerrorname_np(error), ": ", cause});
   std::abort();
 }
 
@@ -108,8 +109,8 @@ void uring_backend::wait_for_memory() noexcept {
   constexpr unsigned a_while = 1000;  // in pauses of `moment`
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
   if (++shortages_ == a_while)
-    std::fputs("gyre: io_uring_enter has failed for a second: the kernel is short of memory; the loop goes on trying\n",
-               stderr);
+    print_diagnostic(
+        {"gyre: io_uring_enter has failed for a second: the kernel is short of memory; the loop goes on trying"});
   ::nanosleep(&moment, nullptr);
 }
 

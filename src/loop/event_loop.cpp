@@ -263,8 +263,10 @@ void event_loop::wait_for_other_threads() noexcept {
   const io::monotonic_time end = clock() + patience;
   wait_until(end);
   if (!ready_.empty() || !mailbox_->posted.empty() || clock() < end) return;
-  std::fprintf(stderr, "gyre: deadlock: nothing can wake %zu task%s of this loop, whose time is virtual:\n", tasks(),
-               tasks() == 1 ? "" : "s");
+  char count[24];
+  std::snprintf(count, sizeof(count), "%zu", tasks());
+  print_diagnostic({"gyre: deadlock: nothing can wake ", count, tasks() == 1 ? " task" : " tasks",
+                    " of this loop, whose time is virtual:"});
   print_waiting_tasks(root_);
   std::abort();
 }

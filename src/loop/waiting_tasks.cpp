@@ -1,21 +1,36 @@
 // src/loop/waiting_tasks.cpp: walks the tree of scopes, in which every task has its own scope.
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/function_name.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/loop/waiting_tasks.hpp>
+
+#include <cstdarg>
 
 namespace gyre {
 
 namespace {
 
+[[gnu::format(printf, 2, 3)]] void print_line(std::FILE* out, const char* format, ...) noexcept {
+  char line[1024];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  if (out == stderr)  // whose reader may be gone, or stuck
+    print_diagnostic({line});
+  else
+    std::fprintf(out, "%s\n", line);
+}
+
 // Allocates nothing: the program may be about to end for lack of memory.
 void print_task(const task_context& task, std::FILE* out) noexcept {
   const task_description about = task.kind->describe(task);
   const bool has_name = about.name_length > 0;
-  std::fprintf(out, "  %.*s, spawned at %s:%u, waits at\n", has_name ? static_cast<int>(about.name_length) : 9,
-               has_name ? about.name : "(no name)", about.spawned_at.file_name(), about.spawned_at.line());
+  print_line(out, "  %.*s, spawned at %s:%u, waits at", has_name ? static_cast<int>(about.name_length) : 9,
+             has_name ? about.name : "(no name)", about.spawned_at.file_name(), about.spawned_at.line());
   for (const frame_base* frame = task.innermost; frame != nullptr; frame = frame->caller) {
     const short_function_name name(frame->where.function_name());
-    std::fprintf(out, "    %s  %s:%u\n", name.c_str(), frame->where.file_name(), frame->where.line());
+    print_line(out, "    %s  %s:%u", name.c_str(), frame->where.file_name(), frame->where.line());
   }
 }
 
@@ -38,7 +53,7 @@ std::size_t print_waiting_tasks(const cancel_scope& root, std::FILE* out) noexce
     if (!is_first_of_task || task->kind == nullptr) continue;
     if (++count <= most_printed) print_task(*task, out);
   }
-  if (count > most_printed) std::fprintf(out, "  and %zu more\n", count - most_printed);
+  if (count > most_printed) print_line(out, "  and %zu more", count - most_printed);
   return count;
 }
 

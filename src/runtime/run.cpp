@@ -5,8 +5,11 @@
 
 #include "termination_watch.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <exception>
 #include <stdexcept>
 
@@ -19,6 +22,13 @@ void raise_descriptor_limit() noexcept {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Otherwise a connection or a file could get the number of standard error, and then the messages. Reading and writing a
+// directory fails, as with a stream that is closed.
+void reserve_standard_streams() noexcept {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(number, F_GETFD) < 0 && errno == EBADF) ::open("/", O_RDONLY | O_DIRECTORY);
 }
 
 int report_failure() noexcept {
@@ -38,6 +48,7 @@ template <class T>
 int run_to_exit_code(task<T> main, const run_options& options, std::source_location where) {
   int code = 0;
   try {
+    reserve_standard_streams();
     raise_descriptor_limit();
     run_options chosen = options;
     chosen.handle_signals = options.handle_signals.value_or(true);

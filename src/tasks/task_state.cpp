@@ -2,6 +2,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/nested_frames.hpp>
 #include <gyre/coro/owned.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/join_op.hpp>
 #include <gyre/tasks/task_cancelled.hpp>
@@ -162,11 +163,10 @@ void task_state::stop_without_value() const noexcept {
 void task_state::note_dropped_handle() const noexcept {
   if (done_ || owner_ != nullptr || root.cancelled()) return;
   const std::string_view shown = name().empty() ? "without a name" : name();
-  std::fprintf(
-      stderr,
-      "gyre: the handle of a running task was dropped (%.*s, spawned at %s:%u); keep it, or call detach() to let the "
-      "task run on\n",
-      static_cast<int>(shown.size()), shown.data(), spawned_at.file_name(), spawned_at.line());
+  char line[16];
+  std::snprintf(line, sizeof(line), "%u", static_cast<unsigned>(spawned_at.line()));
+  print_diagnostic({"gyre: the handle of a running task was dropped (", shown, ", spawned at ", spawned_at.file_name(),
+                    ":", line, "); keep it, or call detach() to let the task run on"});
 }
 
 void task_state::rethrow() const {

@@ -12,7 +12,6 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -109,10 +108,9 @@ std::string server_name_of(const std::string& host) {
 void warn_once() {
   static std::once_flag warned;
   std::call_once(warned, [] {
-    std::fputs(
-        "gyre: TLS certificates are not verified (insecure_skip_verify): anybody on the way can read and change "
-        "everything\n",
-        stderr);
+    print_diagnostic(
+        {"gyre: TLS certificates are not verified (insecure_skip_verify): anybody on the way can read and change "
+         "everything"});
   });
 }
 

@@ -3,11 +3,11 @@
 
 #include "engine.hpp"
 
+#include <gyre/io/printable.hpp>
 #include <gyre/net/kernel_encryption.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -22,10 +22,9 @@ int key_log_file() {
     if (path == nullptr || *path == '\0') return -1;
     const int opened = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (opened >= 0)
-      std::fprintf(stderr, "gyre: TLS keys are written to %s (SSLKEYLOGFILE): whoever reads it can decrypt all\n",
-                   path);
+      print_diagnostic({"gyre: TLS keys are written to ", path, " (SSLKEYLOGFILE): whoever reads it can decrypt all"});
     else
-      std::fprintf(stderr, "gyre: %s cannot be opened (SSLKEYLOGFILE): no TLS keys are written\n", path);
+      print_diagnostic({"gyre: ", path, " cannot be opened (SSLKEYLOGFILE): no TLS keys are written"});
     return opened;
   }();
   return file;

@@ -1,8 +1,16 @@
 // tests/io/printable_test.cpp: foreign text stays on its line and does not control a terminal.
 #include <gyre/io/printable.hpp>
 
+#include "tests/support/denied_call.hpp"
+
+#include <gyre/coro/misuse.hpp>
+
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <string>
 
 using gyre::first_character;
@@ -15,6 +23,30 @@ std::string printed(std::initializer_list<std::string_view> parts) {
   gyre::print_diagnostic(parts);
   return testing::internal::GetCapturedStderr();
 }
+
+/// Standard error is a pipe of this size that is full. For a child process.
+class full_standard_error {
+ public:
+  full_standard_error() {
+    if (::pipe2(ends_, O_NONBLOCK) != 0) return;
+    ::fcntl(ends_[1], F_SETPIPE_SZ, 4096);
+    const std::string filler(4096, 'f');
+    while (::write(ends_[1], filler.data(), filler.size()) > 0) {
+    }
+    ::fcntl(ends_[1], F_SETFL, 0);  // blocking, as a shell leaves it
+    ::dup2(ends_[1], STDERR_FILENO);
+  }
+  std::string read() const {
+    std::string text(65'536, '\0');
+    const ssize_t n = ::read(ends_[0], text.data(), text.size());
+    text.resize(n < 0 ? 0 : static_cast<std::size_t>(n));
+    return text;
+  }
+  void leave() const { ::close(ends_[0]); }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
 
 }  // namespace
 
@@ -72,4 +104,73 @@ TEST(print_diagnostic, prints_one_line_whatever_its_parts_hold) {
 TEST(print_diagnostic, prints_a_line_of_any_length) {
   for (const std::size_t size : {0U, 1022U, 1023U, 1024U, 1025U, 5000U})
     EXPECT_EQ(printed({std::string(size, 'x'), "\n"}), std::string(size, 'x') + "\\x0a\n") << size;
+}
+
+TEST(print_diagnostic, loses_lines_that_standard_error_does_not_accept_and_says_how_many) {
+  const auto said = gyre_test::in_child_process([] {
+    const full_standard_error full;
+    for (int i = 0; i < 3; ++i) gyre::print_diagnostic({"lost"});
+    (void)full.read();
+    gyre::print_diagnostic({"accepted"});
+    gyre::print_diagnostic({"accepted, too"});
+    return full.read();
+  });
+  EXPECT_EQ(said.text, "gyre: 3 messages on standard error were lost\naccepted\naccepted, too\n");
+}
+
+TEST(print_diagnostic, loses_the_whole_of_a_long_line) {
+  const auto said = gyre_test::in_child_process([] {
+    const full_standard_error full;
+    gyre::print_diagnostic({std::string(10'000, 'x')});
+    (void)full.read();
+    gyre::print_diagnostic({"accepted"});
+    return full.read();
+  });
+  EXPECT_EQ(said.text, "gyre: 1 message on standard error was lost\naccepted\n");
+}
+
+TEST(print_diagnostic, ends_a_line_that_was_torn) {
+  const auto said = gyre_test::in_child_process([] {
+    const full_standard_error half;  // then it has room for the first piece of a line
+    (void)half.read();
+    gyre::print_diagnostic({std::string(10'000, 'x')});
+    std::string text = half.read();
+    gyre::print_diagnostic({"accepted"});
+    text += half.read();
+    text.erase(0, text.find_first_not_of('x'));
+    return text;
+  });
+  EXPECT_EQ(said.text, "\ngyre: 1 message on standard error was lost\naccepted\n");
+}
+
+TEST(print_diagnostic, goes_on_when_the_reader_of_standard_error_is_gone) {
+  const auto said = gyre_test::in_child_process([] {
+    const full_standard_error full;
+    full.leave();
+    gyre::print_diagnostic({"lost"});
+    return std::string(gyre::write_diagnostic("lost\n") ? "written" : "not written");
+  });
+  EXPECT_EQ(said.text, "not written");
+}
+
+TEST(print_diagnostic, goes_on_when_standard_error_is_closed_or_full) {
+  const auto said = gyre_test::in_child_process([] {
+    ::close(STDERR_FILENO);
+    gyre::print_diagnostic({"lost"});
+    ::dup2(::open("/dev/full", O_WRONLY), STDERR_FILENO);
+    gyre::print_diagnostic({"lost"});
+    return std::string("goes on");
+  });
+  EXPECT_EQ(said.text, "goes on");
+}
+
+TEST(misuse, ends_the_program_although_standard_error_takes_nothing) {
+  for (const bool gone : {false, true}) {
+    const auto said = gyre_test::in_child_process([gone]() -> std::string {
+      const full_standard_error full;
+      if (gone) full.leave();
+      gyre::misuse("a test of misuse");
+    });
+    EXPECT_EQ(said.signal, SIGABRT) << gone;
+  }
 }

@@ -110,18 +110,38 @@ class Files(WithTree):
             self.install("one")
             self.assertIn("certificates loaded again", server.process.stderr.readline())
 
+    def wait_until_open(self, process, file):
+        descriptors = f"/proc/{process}/fd"
+        end = time.monotonic() + 20
+        while not any(os.readlink(f"{descriptors}/{each}") == str(file.resolve())
+                      for each in os.listdir(descriptors) if os.path.islink(f"{descriptors}/{each}")):
+            self.assertLess(time.monotonic(), end, "the file is not being read")
+            time.sleep(0.01)
+
+    def test_a_hang_up_during_the_start_does_not_end_the_server(self):
+        key = self.key.read_bytes()
+        self.make_pipe(self.key)
+        writer = os.open(self.key, os.O_RDWR)
+        command = [BIN / "gyre", "serve", self.root, "--listen", "127.0.0.1:0", *self.pair]
+        with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as server:
+            self.wait_until_open(server.pid, self.key)
+            server.send_signal(signal.SIGHUP)
+            os.write(writer, key)
+            os.close(writer)
+            for line in server.stderr:
+                if line.startswith("listening on "):
+                    break
+            self.assertRegex(server.stderr.readline(), "^the certificates stay as they are: ")  # the pipe is empty now
+            server.terminate()
+            self.assertEqual(server.wait(20), 0)
+
     def test_a_server_stops_while_a_reload_waits_for_a_file(self):
         with Serve(self.root, *self.pair) as server:
             self.make_pipe(self.key)
             writer = os.open(self.key, os.O_RDWR)  # and never writes
             try:
                 server.process.send_signal(signal.SIGHUP)
-                descriptors = f"/proc/{server.process.pid}/fd"
-                end = time.monotonic() + 20
-                while not any(os.readlink(f"{descriptors}/{each}") == str(self.key.resolve())
-                              for each in os.listdir(descriptors) if os.path.islink(f"{descriptors}/{each}")):
-                    self.assertLess(time.monotonic(), end, "the reload did not begin")
-                    time.sleep(0.01)
+                self.wait_until_open(server.process.pid, self.key)
                 began = time.monotonic()
                 self.assertEqual(server.stop(), 0)
                 self.assertLess(time.monotonic() - began, 6, "it has waited for the file")

@@ -1,7 +1,11 @@
 // tests/runtime/printed_failure_test.cpp: a program prints an exception on one line, whatever its text.
 #include <gyre/gyre.hpp>
 
+#include "tests/support/denied_call.hpp"
+
 #include <gtest/gtest.h>
+
+#include <unistd.h>
 
 #include <stdexcept>
 #include <string>
@@ -43,4 +47,22 @@ TEST(printed_failure, without_a_place_and_a_name_it_says_what_failed) {
   gyre::event_loop::report({failure, "GET /", {}, "request"});
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "gyre: giving an item back failed: no memory\ngyre: request GET / failed: no memory\n");
+}
+
+TEST(printed_failure, a_message_reaches_no_descriptor_that_was_opened_after_standard_error_was_closed) {
+  const auto said = gyre_test::in_child_process([] {
+    for (const int number : {0, 1, 2}) ::close(number);
+    std::string text;
+    auto program = [&]() -> gyre::task<> {
+      const gyre::pipe_descriptors ends = gyre::open_pipe();
+      gyre::print_diagnostic({"a message"});
+      text = ends.reader.get() > 2 && ends.writer.get() > 2 ? "apart" : "mixed up";
+      char byte = 0;
+      if (::read(0, &byte, 1) >= 0 || ::write(1, &byte, 1) >= 0) text += ", and a closed stream works";
+      co_return;
+    };
+    (void)gyre::run_main(program());
+    return text;
+  });
+  EXPECT_EQ(said.text, "apart");
 }

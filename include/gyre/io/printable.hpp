@@ -26,7 +26,13 @@ struct leading_character {
 /// text then stays on its line and cannot control the terminal. A backslash is not escaped: the result is for people.
 [[nodiscard]] GYRE_API std::string printable(std::string_view text);
 
-/// Prints the parts as one line on standard error, each made printable. Allocates nothing. Thread: any.
+/// Prints the parts as one line on standard error, each made printable. Never waits for a reader, never raises SIGPIPE,
+/// and allocates nothing. A line that standard error does not accept is lost; a later line reports how many were.
+/// Thread: any.
 GYRE_API void print_diagnostic(std::initializer_list<std::string_view> parts) noexcept;
+
+/// The same for whole lines that are not escaped, such as lines with colours. Returns false when they were lost. Lines
+/// of up to PIPE_BUF (4096) bytes stay whole.
+GYRE_API bool write_diagnostic(std::string_view lines) noexcept;
 
 }  // namespace gyre

@@ -191,15 +191,15 @@ gyre::task<int> run_fetches(const fetch_settings& settings, std::string body, ht
 
 int fetch(const fetch_settings& settings) {
   if (!settings.output.empty() && settings.urls.size() > 1) {
-    fmt::print(stderr, "gyre fetch: --output names one file, and there are {} URLs: use --remote-name\n",
-               settings.urls.size());
+    gyre::print_diagnostic({"gyre fetch: --output names one file, and there are ", std::to_string(settings.urls.size()),
+                            " URLs: use --remote-name"});
     return 2;
   }
   http::proxy_options proxies;
   try {
     proxies = proxies_of(settings);
   } catch (const std::invalid_argument& wrong) {  // a variable of the environment
-    fmt::print(stderr, "gyre fetch: {}\n", wrong.what());
+    gyre::print_diagnostic({"gyre fetch: ", wrong.what()});
     return 2;
   }
   // The files are read before the loop runs: while one does not answer, a signal ends the program at once.
@@ -209,7 +209,7 @@ int fetch(const fetch_settings& settings) {
     body = settings.json.empty() ? read_data("--data", settings.data) : read_data("--json", settings.json);
     options = options_of(settings, proxies);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", gyre::printable(error.what()));
+    gyre::print_diagnostic({"error: ", error.what()});
     return 1;
   }
   return gyre::run_main(run_fetches(settings, std::move(body), std::move(options)), run_with(settings.backend));

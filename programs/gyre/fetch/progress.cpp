@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace programs {
@@ -54,11 +53,11 @@ gyre::task<> progress::show() {
 
 void progress::say(const std::string& line) {
   erase();
-  fmt::print(stderr, "{}\n", line);
+  gyre::print_diagnostic({line});
 }
 
 void progress::erase() {
-  if (drawn_ > 0) fmt::print(stderr, "\033[{}F\033[J", std::exchange(drawn_, 0));
+  if (drawn_ > 0) gyre::write_diagnostic(fmt::format("\033[{}F\033[J", std::exchange(drawn_, 0)));
 }
 
 void progress::draw() {
@@ -78,7 +77,7 @@ void progress::draw() {
     }
     text += bar(each, gyre::now(), columns - 1) + "\n";
   }
-  std::fputs(text.c_str(), stderr);
+  gyre::write_diagnostic(text);
 }
 
 }  // namespace programs

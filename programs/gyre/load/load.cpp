@@ -2,11 +2,13 @@
 #include "programs/gyre/load/load.hpp"
 
 #include "programs/common/server_options.hpp"
+#include "programs/common/standard_output.hpp"
 #include "programs/gyre/load/loop_load.hpp"
 #include "programs/gyre/load/report.hpp"
 #include "programs/gyre/requests/request_options.hpp"
 
 #include <gyre/gyre.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/tls/stream.hpp>
 
 #include <fmt/format.h>
@@ -14,7 +16,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
@@ -64,7 +65,7 @@ class whole_load {
 
   gyre::task<> show_progress() {
     if (::isatty(STDERR_FILENO) != 1) co_return;
-    const gyre::scope_exit end_of_line([] { std::fputs("\r\033[K", stderr); });
+    const gyre::scope_exit end_of_line([] { gyre::write_diagnostic("\r\033[K"); });
     for (int second = 1;; ++second) {
       co_await gyre::sleep_until(began_ + std::chrono::seconds(second));
       auto take = [this] {
@@ -73,8 +74,9 @@ class whole_load {
       };
       latency_histogram recent;
       for (const auto& each : co_await gyre::for_each_loop(take)) recent.add(*each);
-      fmt::print(stderr, "\r\033[K{:4} s  {:>9} responses/s  p50 {}  p99 {}", second, recent.count(),
-                 duration_text(recent.percentile(0.5)), duration_text(recent.percentile(0.99)));
+      gyre::write_diagnostic(fmt::format("\r\033[K{:4} s  {:>9} responses/s  p50 {}  p99 {}", second, recent.count(),
+                                         duration_text(recent.percentile(0.5)),
+                                         duration_text(recent.percentile(0.99))));
     }
   }
 
@@ -100,14 +102,15 @@ gyre::task<int> run_load(load_plan& plan, bool json) {
   try {
     co_await meet_server(plan);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "gyre load: {}: {}\n", plan.url.without_fragment(), explain(error));
+    gyre::print_diagnostic({"gyre load: ", plan.url.without_fragment(), ": ", explain(error)});
     co_return 1;
   }
   whole_load all(plan);
   co_await all.run();
   const load_counts counts = all.counts();
-  fmt::print("{}", json ? report_json(plan, counts, all.took()) : report_text(plan, counts, all.took()));
-  co_return counts.latencies.count() > 0 && counts.failed() == 0 ? 0 : 1;
+  const bool printed =
+      print_result(json ? report_json(plan, counts, all.took()) : report_text(plan, counts, all.took()));
+  co_return printed&& counts.latencies.count() > 0 && counts.failed() == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -119,7 +122,7 @@ int load(const load_settings& settings) {
     options.threads = plan.loops;
     return gyre::run_main(run_load(plan, settings.json), options);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "gyre load: {}\n", error.what());
+    gyre::print_diagnostic({"gyre load: ", error.what()});
     return 1;
   }
 }

@@ -6,10 +6,9 @@
 #include "programs/gyre/serve/front_server.hpp"
 
 #include <gyre/http/handler.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/loop/loop_local.hpp>
 #include <gyre/tasks/spawn.hpp>
-
-#include <fmt/format.h>
 
 #include <exception>
 #include <functional>
@@ -69,7 +68,7 @@ int proxy(const proxy_settings& given) {
   try {
     trusted = trusted_by(settings.insecure, settings.authorities);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    gyre::print_diagnostic({"error: ", error.what()});
     return 1;
   }
   std::vector<gyre::http::url> urls;

@@ -5,13 +5,13 @@
 #include "programs/gyre/load/load.hpp"
 #include "programs/gyre/proxy/proxy.hpp"
 
-#include <cstdio>
+#include <gyre/io/printable.hpp>
 
 namespace programs {
 namespace {
 
 int refuse() {
-  std::fputs("gyre: this program was built without OpenSSL; install its headers and build again\n", stderr);
+  gyre::print_diagnostic({"gyre: this program was built without OpenSSL; install its headers and build again"});
   return 1;
 }
 

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -49,13 +48,8 @@ class terminal {
                std::string_view(kind) != "dumb";
   }
   void line(std::string_view name, std::string_view value, fmt::text_style style = {}) const {
-    fmt::print(stderr, "  {:<14}", name);
     const std::string shown = gyre::printable(value);
-    if (colours_)
-      fmt::print(stderr, style, "{}", shown);
-    else
-      fmt::print(stderr, "{}", shown);
-    fmt::print(stderr, "\n");
+    gyre::write_diagnostic(fmt::format("  {:<14}{}\n", name, colours_ ? fmt::format(style, "{}", shown) : shown));
   }
 
  private:
@@ -172,7 +166,6 @@ class front_server {
       for (const auto& [name, value] : encryption_->describe()) out.line(name, value);
     for (const auto& [name, value] : content_.description) out.line(name, value);
     gyre::print_diagnostic({"listening on ", server.where()});
-    std::fflush(stderr);
   }
 
   const serve_settings& settings_;
@@ -189,11 +182,11 @@ int run_front_server(serve_settings& settings, const front_content& content) {
   try {
     settings.threads = loops_for(settings.threads);
   } catch (const std::invalid_argument& error) {  // GYRE_THREADS, which --threads 0 has not overridden
-    fmt::print(stderr, "error: {}\n", error.what());
+    gyre::print_diagnostic({"error: ", error.what()});
     return 2;
   }
   if (const std::string wrong = check(settings.tls); !wrong.empty()) {
-    fmt::print(stderr, "error: {}\n", wrong);
+    gyre::print_diagnostic({"error: ", wrong});
     return 2;
   }
   gyre::run_options options = run_with(settings.backend);
@@ -202,10 +195,10 @@ int run_front_server(serve_settings& settings, const front_content& content) {
     front_server server(settings, content);
     return gyre::run_main(server.run(), options);
   } catch (const std::invalid_argument& error) {  // GYRE_KERNEL_TLS
-    fmt::print(stderr, "error: {}\n", error.what());
+    gyre::print_diagnostic({"error: ", error.what()});
     return 2;
   } catch (const std::runtime_error& error) {  // a certificate that cannot be used
-    fmt::print(stderr, "error: {}\n", gyre::printable(error.what()));
+    gyre::print_diagnostic({"error: ", error.what()});
     return 1;
   }
 }

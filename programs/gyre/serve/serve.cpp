@@ -4,9 +4,8 @@
 #include "programs/gyre/serve/front_server.hpp"
 #include "programs/gyre/serve/site.hpp"
 
-#include <fmt/format.h>
+#include <gyre/io/printable.hpp>
 
-#include <cstdio>
 #include <filesystem>
 
 namespace programs {
@@ -14,7 +13,7 @@ namespace programs {
 int serve(const serve_settings& given) {
   serve_settings settings = given;
   if (settings.spa && settings.index.empty()) {
-    fmt::print(stderr, "error: --spa answers with the index of the root: name a file with --index\n");
+    gyre::print_diagnostic({"error: --spa answers with the index of the root: name a file with --index"});
     return 2;
   }
   const front_content content{

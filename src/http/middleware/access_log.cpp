@@ -1,6 +1,6 @@
 // src/http/middleware/access_log.cpp: gathers lines, writes them once per turn, drops them when the output is stuck.
-#include <gyre/fs/line_output.hpp>
 #include <gyre/http/access_log.hpp>
+#include <gyre/io/line_output.hpp>
 #include <gyre/io/wall_clock.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/owner_loop.hpp>
@@ -97,7 +97,7 @@ struct access_log::state : timer {
     here->timers().arm(*this);
   }
 
-  fs::line_output output;
+  line_output output;
   line_writer lines;
   std::size_t most;
   std::string buffer;

@@ -1,4 +1,4 @@
-// gyre/fs/line_output.hpp: lines written to a descriptor of any kind without waiting, such as those of a log.
+// gyre/io/line_output.hpp: lines written to a descriptor of any kind without waiting, such as those of a log.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gyre::fs {
+namespace gyre {
 
 /// Thread: any, one at a time.
 class GYRE_API line_output {
@@ -20,6 +20,9 @@ class GYRE_API line_output {
   /// and never raises SIGPIPE. Lines of up to PIPE_BUF bytes stay whole in a pipe that others write to.
   [[nodiscard]] std::ptrdiff_t write(std::string_view bytes) noexcept;
 
+  /// The same for one call. Keeps nothing open, and works without a free descriptor. Thread: any.
+  [[nodiscard]] static std::ptrdiff_t write_once(int descriptor, std::string_view bytes) noexcept;
+
  private:
   enum class kind : std::uint8_t {
     file,         // never waits for another process
@@ -27,10 +30,14 @@ class GYRE_API line_output {
     own,          // opened again here, as non-blocking
     shared_pipe,  // blocks when it is full, so it is polled first
   };
-  [[nodiscard]] std::ptrdiff_t write_some(std::string_view bytes) noexcept;
+  line_output() noexcept = default;
+  /// Opens the pipe or terminal again, if it is one. Returns an errno.
+  int open(int descriptor) noexcept;
+  [[nodiscard]] static std::ptrdiff_t write_some(int descriptor, kind kind, std::string_view bytes) noexcept;
+  [[nodiscard]] static std::ptrdiff_t write(int descriptor, kind kind, std::string_view bytes) noexcept;
 
   owned_fd fd_;
   kind kind_ = kind::file;
 };
 
-}  // namespace gyre::fs
+}  // namespace gyre

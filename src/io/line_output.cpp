@@ -1,6 +1,6 @@
-// src/fs/line_output.cpp: writes lines without blocking the loop; see standard_streams.cpp on O_NONBLOCK.
-#include <gyre/fs/line_output.hpp>
+// src/io/line_output.cpp: writes lines without blocking the loop; see fs/standard_streams.cpp on O_NONBLOCK.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/line_output.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,11 +11,11 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <ctime>
 #include <optional>
-#include <string>
 
-namespace gyre::fs {
+namespace gyre {
 namespace {
 
 // Blocks SIGPIPE for this thread. A SIGPIPE that the call raised is consumed.
@@ -56,42 +56,59 @@ std::string_view lines_for_pipe(std::string_view bytes) noexcept {
 }  // namespace
 
 line_output::line_output(int descriptor, std::string_view name) {
+  int error = open(descriptor);
+  if (error == 0 && !fd_) {
+    fd_ = owned_fd::duplicate_of(descriptor);
+    error = fd_ ? 0 : errno;
+  }
+  if (error != 0) throw io_error({error, std::generic_category()}, "open", name);
+}
+
+int line_output::open(int descriptor) noexcept {
   struct stat found{};
-  if (::fstat(descriptor, &found) < 0) throw io_error({errno, std::generic_category()}, "open", name);
+  if (::fstat(descriptor, &found) < 0) return errno;
   if (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)) {
-    const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-    fd_ = owned_fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    char path[32];
+    std::snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+    fd_ = owned_fd(::open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     kind_ = fd_ ? kind::own : kind::shared_pipe;
   } else if (S_ISSOCK(found.st_mode)) {
     kind_ = kind::socket;
   }
-  if (!fd_) fd_ = owned_fd::duplicate_of(descriptor);
-  if (!fd_) throw io_error({errno, std::generic_category()}, "open", name);
+  return 0;
 }
 
-std::ptrdiff_t line_output::write_some(std::string_view bytes) noexcept {
-  if (kind_ == kind::socket) return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (kind_ == kind::own || kind_ == kind::shared_pipe) bytes = lines_for_pipe(bytes);
-  if (kind_ == kind::shared_pipe) {
-    pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+std::ptrdiff_t line_output::write_some(int descriptor, kind kind, std::string_view bytes) noexcept {
+  if (kind == kind::socket) return ::send(descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (kind == kind::own || kind == kind::shared_pipe) bytes = lines_for_pipe(bytes);
+  if (kind == kind::shared_pipe) {
+    pollfd ready{.fd = descriptor, .events = POLLOUT, .revents = 0};
     if (::poll(&ready, 1, 0) <= 0) {
       errno = EAGAIN;
       return -1;
     }
     bytes = bytes.substr(0, PIPE_BUF);  // a pipe that is ready takes this much without blocking
   }
-  return ::write(fd_.get(), bytes.data(), bytes.size());
+  return ::write(descriptor, bytes.data(), bytes.size());
 }
 
-std::ptrdiff_t line_output::write(std::string_view bytes) noexcept {
+std::ptrdiff_t line_output::write(int descriptor, kind kind, std::string_view bytes) noexcept {
   std::optional<without_sigpipe> guard;
-  if (kind_ == kind::own || kind_ == kind::shared_pipe) guard.emplace();
+  if (kind == kind::own || kind == kind::shared_pipe) guard.emplace();
   std::ptrdiff_t n = 0;
-  do n = write_some(bytes);
+  do n = write_some(descriptor, kind, bytes);
   while (n < 0 && errno == EINTR);
   const int error = n < 0 ? errno : 0;
   if (error == EPIPE && guard) guard->take_away();
   return n < 0 ? -error : n;
 }
 
-}  // namespace gyre::fs
+std::ptrdiff_t line_output::write(std::string_view bytes) noexcept { return write(fd_.get(), kind_, bytes); }
+
+std::ptrdiff_t line_output::write_once(int descriptor, std::string_view bytes) noexcept {
+  line_output output;
+  if (const int error = output.open(descriptor); error != 0) return -error;
+  return write(output.fd_ ? output.fd_.get() : descriptor, output.kind_, bytes);
+}
+
+}  // namespace gyre

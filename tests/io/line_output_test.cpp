@@ -1,5 +1,5 @@
-// tests/fs/line_output_test.cpp: destinations of a log, and readers that do not read it.
-#include <gyre/fs/line_output.hpp>
+// tests/io/line_output_test.cpp: destinations of a log, and readers that do not read it.
+#include <gyre/io/line_output.hpp>
 
 #include "tests/support/denied_call.hpp"
 
@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <string>
 
-using gyre::fs::line_output;
+using gyre::line_output;
 
 namespace {
 
@@ -156,3 +156,19 @@ TEST(line_output, a_socket_that_takes_no_more_does_not_wait) {
 }
 
 TEST(line_output, what_is_not_open_is_refused) { EXPECT_THROW(line_output(-1, "the log"), gyre::io_error); }
+
+TEST(line_output, one_call_writes_without_waiting_and_without_a_free_descriptor) {
+  const auto said = gyre_test::in_child_process([] {
+    const open_pipe ends;
+    gyre_test::deny_call(SYS_openat, EMFILE);
+    std::ptrdiff_t n = 0;
+    for (int i = 0; i < 100'000 && n >= 0; ++i) n = line_output::write_once(ends.writer.get(), line);
+    const bool whole = ends.read().size() % line.size() == 0;
+    return std::to_string(n) + (whole ? ", whole lines" : ", torn");
+  });
+  EXPECT_EQ(said.text, std::to_string(-EAGAIN) + ", whole lines");
+}
+
+TEST(line_output, one_call_to_a_descriptor_that_is_not_open_is_an_error) {
+  EXPECT_EQ(line_output::write_once(-1, line), -EBADF);
+}
