@@ -16,13 +16,13 @@ namespace gyre {
 namespace {
 thread_local const char* remark = nullptr;
 
-// A reader of standard error that is gone or stuck does not keep the program from ending by SIGABRT.
+// A reader of standard error that is gone or stuck for a second does not keep the program from ending by SIGABRT.
 void print_last_line(char* line) noexcept {
   ::signal(SIGPIPE, SIG_IGN);
   const std::size_t size = std::strlen(line);
   line[size] = '\n';  // in place of the zero
   pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
-  if (::poll(&ready, 1, 0) > 0) (void)!::write(STDERR_FILENO, line, size + 1);
+  if (::poll(&ready, 1, 1000) > 0) (void)!::write(STDERR_FILENO, line, size + 1);
 }
 
 }  // namespace
