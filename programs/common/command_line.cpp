@@ -96,6 +96,11 @@ command_option command::add_option(const std::string& names, std::string& value,
   return command_option(*app_->add_option(names, value, what));
 }
 
+command_option command::add_option(const std::string& names, std::optional<std::string>& value,
+                                   const std::string& what) {
+  return add_text_option(names, [&value](const std::string& given) { value = given; }, what);
+}
+
 command_option command::add_option(const std::string& names, std::vector<std::string>& value, const std::string& what) {
   return command_option(*app_->add_option(names, value, what));
 }

@@ -72,6 +72,8 @@ class command {
   [[nodiscard]] std::string name() const;
 
   command_option add_option(const std::string& names, std::string& value, const std::string& what);
+  /// An empty text is a value, too: nothing is left only when the option is not given.
+  command_option add_option(const std::string& names, std::optional<std::string>& value, const std::string& what);
   command_option add_option(const std::string& names, std::vector<std::string>& value, const std::string& what);
   command_option add_option(const std::string& names, unsigned& value, const std::string& what);
   command_option add_option(const std::string& names, std::uint64_t& value, const std::string& what);

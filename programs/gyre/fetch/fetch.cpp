@@ -29,11 +29,11 @@ namespace http = gyre::http;
 
 http::proxy_options proxies_of(const fetch_settings& settings) {
   http::proxy_options proxies;
-  if (settings.proxy.empty())
+  if (!settings.proxy)
     proxies = http::proxy_options::from_environment();
-  else
-    proxies.for_http = proxies.for_https = http::proxy_options::parse(settings.proxy).value();
-  if (!settings.no_proxy.empty()) proxies.except = settings.no_proxy;
+  else if (!settings.proxy->empty())
+    proxies.for_http = proxies.for_https = http::proxy_options::parse(*settings.proxy).value();
+  if (settings.no_proxy) proxies.except = *settings.no_proxy;
   return proxies;
 }
 
@@ -91,7 +91,7 @@ class fetches {
   }
 
   [[nodiscard]] http::client_request request(const std::string& url) {
-    const bool has_body = !settings_.data.empty() || !settings_.json.empty();
+    const bool has_body = settings_.data || settings_.json;
     const std::string method = !settings_.method.empty() ? settings_.method
                                : settings_.head_only     ? "HEAD"
                                : has_body                ? "POST"
@@ -101,9 +101,9 @@ class fetches {
       const auto [name, value] = split_header(each);
       made.header(name, value);
     }
-    if (!settings_.json.empty() && !has_header(settings_.headers, "accept")) made.header("Accept", "application/json");
+    if (settings_.json && !has_header(settings_.headers, "accept")) made.header("Accept", "application/json");
     const char* const type = has_header(settings_.headers, "content-type") ? ""
-                             : !settings_.json.empty()                     ? "application/json"
+                             : settings_.json                              ? "application/json"
                                                                            : "application/x-www-form-urlencoded";
     if (has_body) made.body(body_, type);
     if (!settings_.user.empty()) {
@@ -206,7 +206,13 @@ int fetch(const fetch_settings& settings) {
   std::string body;
   http::client_options options;
   try {
-    body = settings.json.empty() ? read_data("--data", settings.data) : read_data("--json", settings.json);
+    if (settings.data) body = read_data("--data", *settings.data);
+    if (settings.json) body = read_data("--json", *settings.json);
+  } catch (const std::exception& unreadable) {
+    gyre::print_diagnostic({"gyre fetch: ", unreadable.what()});
+    return 26;
+  }
+  try {
     options = options_of(settings, proxies);
   } catch (const std::exception& error) {
     gyre::print_diagnostic({"error: ", error.what()});

@@ -50,7 +50,8 @@ void add_fetch_options(command& app, fetch_settings& settings) {
       .existing_file();
   app.add_option("--unix-socket", settings.unix_socket, "the path of a Unix socket to connect to");
   app.add_option("-x,--proxy", settings.proxy,
-                 "http://, socks5:// or socks5h:// URL of a proxy (default: http_proxy, https_proxy or all_proxy)")
+                 "http://, socks5:// or socks5h:// URL of a proxy (default: http_proxy, https_proxy or all_proxy); "
+                 "empty: none")
       .check(check_proxy);
   app.add_option("--noproxy", settings.no_proxy,
                  "hosts that are reached without a proxy, separated by commas; * for all (default: no_proxy)");

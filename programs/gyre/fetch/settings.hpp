@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ struct fetch_settings {
   std::size_t parallel = 4;  // for files
   std::string method;
   std::vector<std::string> headers;
-  std::string data;
-  std::string json;
+  std::optional<std::string> data;
+  std::optional<std::string> json;
   std::string user;
   bool include_head = false;
   bool head_only = false;
@@ -31,8 +32,8 @@ struct fetch_settings {
   bool insecure = false;
   std::string authorities;
   std::string unix_socket;
-  std::string proxy;     // empty: as the environment says
-  std::string no_proxy;  // hosts
+  std::optional<std::string> proxy;     // nothing: as the environment says; empty: none
+  std::optional<std::string> no_proxy;  // hosts; nothing: as the environment says
   bool silent = false;
   std::string backend = "auto";
 

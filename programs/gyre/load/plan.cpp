@@ -12,7 +12,7 @@ namespace programs {
 namespace {
 
 std::string compose(const load_settings& settings, const gyre::http::url& url, const std::string& method) {
-  const std::string body = read_data("--data", settings.data);
+  const std::string body = settings.data ? read_data("--data", *settings.data) : std::string();
   std::string text = fmt::format("{} {} HTTP/1.1\r\n", method, url.target());
   if (!has_header(settings.headers, "host")) text += fmt::format("Host: {}\r\n", url.authority());
   if (!has_header(settings.headers, "user-agent")) text += "User-Agent: gyre-load\r\n";
@@ -22,7 +22,7 @@ std::string compose(const load_settings& settings, const gyre::http::url& url, c
     text += fmt::format("{}: {}\r\n", name, value);
   }
   if (settings.no_keep_alive) text += "Connection: close\r\n";
-  if (!body.empty() || method == "POST" || method == "PUT" || method == "PATCH")
+  if (settings.data || method == "POST" || method == "PUT" || method == "PATCH")
     text += fmt::format("Content-Length: {}\r\n", body.size());
   return text + "\r\n" + body;
 }
@@ -32,8 +32,8 @@ std::string compose(const load_settings& settings, const gyre::http::url& url, c
 load_plan::load_plan(const load_settings& settings)
     : url(settings.url),
       method(!settings.method.empty() ? settings.method
-             : settings.data.empty()  ? "GET"
-                                      : "POST"),
+             : settings.data          ? "POST"
+                                      : "GET"),
       request(compose(settings, url, method)),
       connections(settings.connections),
       loops(std::min<std::size_t>(loops_for(settings.threads), settings.connections)),

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct load_settings {
   double rate = 0;             // 0: closed loop
   std::string method;          // empty: GET, or POST with data
   std::vector<std::string> headers;
-  std::string data;
+  std::optional<std::string> data;
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
   bool insecure = false;
   std::string authorities;  // a file in place of those of the system; empty for them

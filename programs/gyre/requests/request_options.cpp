@@ -4,15 +4,21 @@
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/http/head_parser.hpp>
 #include <gyre/io/file_bytes.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/tls/tls_error.hpp>
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
-#include <fstream>
-#include <sstream>
+#include <cstdint>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -21,12 +27,10 @@
 namespace programs {
 namespace {
 
-bool is_token(std::string_view text) {
-  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
-  return !text.empty() && std::ranges::all_of(text, [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || others.contains(c);
-  });
-}
+// The client refuses these fields, or takes one value only.
+constexpr std::pair<std::string_view, std::string_view> own_fields[] = {
+    {"Content-Length", {}}, {"Transfer-Encoding", {}}, {"Connection", {}},          {"Expect", {}},    {"Upgrade", {}},
+    {"Keep-Alive", {}},     {"Proxy-Connection", {}},  {"Proxy-Authorization", {}}, {"TE", "trailers"}};
 
 }  // namespace
 
@@ -39,23 +43,25 @@ std::string check_url(const std::string& text) {
 
 std::string check_proxy(const std::string& text) {
   const auto parsed = gyre::http::proxy_options::parse(text);
-  return parsed ? std::string() : parsed.error();
+  return parsed || text.empty() ? std::string() : parsed.error();
 }
 
 std::string check_method(const std::string& text) {
-  if (is_token(text) && text != "CONNECT") return {};
-  return fmt::format("expected a method such as GET, other than CONNECT, got \"{}\"", text);
+  constexpr std::size_t longest = gyre::http::head_parser::longest_method;
+  if (gyre::http::is_token(text) && text.size() <= longest && text != "CONNECT") return {};
+  return fmt::format("expected a method such as GET, other than CONNECT, of at most {} characters, got \"{}\"", longest,
+                     text);
 }
 
 std::string check_request_header(const std::string& text) {
-  const auto colon = text.find(':');
-  const std::string_view name = std::string_view(text).substr(0, colon);
-  const bool has_line_end = text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos;
-  if (colon == std::string::npos || !is_token(name) || has_line_end)
+  const auto [name, value] = split_header(text);
+  if (!text.contains(':') || !gyre::http::is_token(name))
     return fmt::format("expected \"Name: value\", got \"{}\"", text);
-  for (const char* const own : {"Content-Length", "Transfer-Encoding", "Connection"})
-    if (gyre::http::equal_ignoring_case(name, own))
-      return fmt::format("{} is set by the program: use --data for a body", name);
+  if (!gyre::http::is_field_value(value)) return fmt::format("the value of {} holds a control character", name);
+  for (const auto& [own, taken] : own_fields)
+    if (gyre::http::equal_ignoring_case(name, own) && (taken.empty() || !gyre::http::equal_ignoring_case(value, taken)))
+      return taken.empty() ? fmt::format("{} is set by the program", own)
+                           : fmt::format("{} can only be {}", own, taken);
   return {};
 }
 
@@ -75,12 +81,39 @@ bool has_header(const std::vector<std::string>& headers, std::string_view name) 
 
 namespace {
 
-std::string read_file(const std::string& option, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();  // a directory makes it bad; an empty file only adds nothing
-  if (!file.is_open() || content.bad()) throw std::runtime_error(fmt::format("{}: cannot read {}", option, path));
-  return std::move(content).str();
+constexpr std::uint64_t max_data = std::uint64_t{1} << 30U;
+
+[[noreturn]] void refuse_data(const std::string& option, const std::string& text, const std::string& why) {
+  throw std::runtime_error(fmt::format("{} {}: {}", option, text, why));
+}
+
+// Waits for the writer of a pipe, as long as that takes.
+std::string read_file(const std::string& option, const std::string& text) {
+  const auto fail = [&] { refuse_data(option, text, std::generic_category().message(errno)); };
+  const auto too_large = [&] {
+    refuse_data(option, text, fmt::format("more than {} bytes, which are held in memory", max_data));
+  };
+  const std::string path = text.substr(1);
+  if (path.empty()) refuse_data(option, text, "the name of a file is missing after the @; @- is standard input");
+  const gyre::owned_fd opened(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (path != "-" && !opened) fail();
+  const int file = path == "-" ? STDIN_FILENO : opened.get();
+  struct stat facts{};
+  if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && static_cast<std::uint64_t>(facts.st_size) > max_data)
+    too_large();
+  std::string content;
+  constexpr std::size_t step = std::size_t{64} << 10U;
+  for (std::size_t size = 0;; content.resize(size)) {
+    content.resize(size + step);
+    const ssize_t count = ::read(file, content.data() + size, step);
+    if (count > 0) size += static_cast<std::size_t>(count);
+    if (count < 0 && errno != EINTR) fail();
+    if (size > max_data) too_large();
+    if (count == 0) {
+      content.resize(size);
+      return content;
+    }
+  }
 }
 
 // With limits: a FIFO without a writer, or a device without an end, must not keep the program from starting.
@@ -105,7 +138,7 @@ gyre::tls::client_config configuration_with(const gyre::tls::client_options& wan
 }  // namespace
 
 std::string read_data(const std::string& option, const std::string& text) {
-  return text.starts_with('@') ? read_file(option, text.substr(1)) : text;
+  return text.starts_with('@') ? read_file(option, text) : text;
 }
 
 std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::string& authorities) {

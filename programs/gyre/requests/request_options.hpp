@@ -15,11 +15,11 @@ namespace programs {
 // Each returns an error message, or an empty string when there is no error.
 
 [[nodiscard]] std::string check_url(const std::string& text);
-/// See gyre::http::proxy_options::parse.
+/// See gyre::http::proxy_options::parse. An empty text is accepted.
 [[nodiscard]] std::string check_proxy(const std::string& text);
 /// A token other than CONNECT.
 [[nodiscard]] std::string check_method(const std::string& text);
-/// "Name: value", except the fields that the program itself sets.
+/// "Name: value", except the fields that the client itself sets.
 [[nodiscard]] std::string check_request_header(const std::string& text);
 
 /// The parts of such a field, without white space around the value. Lifetime: same as the text.
@@ -27,8 +27,8 @@ namespace programs {
 /// True when one of these fields has this name.
 [[nodiscard]] bool has_header(const std::vector<std::string>& headers, std::string_view name) noexcept;
 
-/// The value of an option such as --data: the text, or the content of the file after an @.
-/// Errors: std::runtime_error with the names of the option and the file.
+/// The value of an option such as --data: the text, or the content of the file after an @ (@-: standard input), of at
+/// most 1 GiB. Errors: std::runtime_error with the names of the option and the file.
 [[nodiscard]] std::string read_data(const std::string& option, const std::string& text);
 
 /// The rules for the certificates of servers, from --insecure and the file of --cacert. Nothing when both are absent:
