@@ -73,6 +73,10 @@ class GYRE_API body_reader {
   ///
   /// Cancel: nothing is lost. Errors: none; returns false instead.
   [[nodiscard]] task<bool> skip(std::uint64_t most);
+  /// Discards the part of the rest that has arrived, and subtracts its size from `most`, chunk framing included.
+  /// Returns false when it makes no sense to wait for the end: more than `most` bytes are missing, the chunks are
+  /// malformed, or the client waits for 100. Errors: none.
+  [[nodiscard]] bool skip_arrived(std::uint64_t& most);
 
  private:
   friend class client_exchange;  // passes bodies on

@@ -37,7 +37,8 @@ struct server_timeouts {
   /// total.
   std::chrono::nanoseconds idle = std::chrono::seconds(75);
   /// For each 16 KiB of a body that a handler waits for, chunk framing included, so no sender can be slower than that
-  /// for long. After that the server answers 408.
+  /// for long. After that the server answers 408. The rest of a body that no handler wants is discarded after the
+  /// response has been sent. It has this time in total, but at most 30 s, and ends with the handler's time.
   std::chrono::nanoseconds body = std::chrono::seconds(30);
   /// The client must accept 64 KiB of the response per interval. A stalled client is detected after one to two
   /// intervals. The connection is then reset.

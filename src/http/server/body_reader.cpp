@@ -151,17 +151,34 @@ task<std::string> body_reader::read_all() {
 }
 
 task<bool> body_reader::skip(std::uint64_t most) {
-  if (left_ != unknown && left_ > most) co_return false;
-  if (continue_wanted_) co_return left_ == 0;
-  const auto and_most = [most](std::uint64_t bytes) noexcept { return bytes + std::min(most, unknown - bytes); };
-  limit_ = and_most(received_);
-  const std::uint64_t enough = and_most(consumed_);
-  try {
-    while (!at_end() && consumed_ <= enough) (void)co_await receive();
-  } catch (const std::exception&) {
-    co_return false;
+  while (skip_arrived(most)) {
+    if (at_end()) co_return true;
+    try {
+      co_await wait_for_more();
+    } catch (const std::exception&) {
+      co_return false;
+    }
   }
-  co_return at_end();
+  co_return false;
+}
+
+bool body_reader::skip_arrived(std::uint64_t& most) {
+  expect_one_reader();
+  if (left_ == 0) return true;
+  if (continue_wanted_ || (left_ != unknown && left_ > most)) return false;
+  try {
+    while (left_ != 0 && !input_->available().empty()) {
+      const std::uint64_t before = consumed_;
+      const std::uint64_t piece = take(std::string_view::npos).size();
+      const std::uint64_t used = std::max(piece, consumed_ - before);
+      if (used > most) return false;
+      received_ += piece;
+      most -= used;
+    }
+  } catch (const std::exception&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace gyre::http

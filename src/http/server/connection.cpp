@@ -124,6 +124,7 @@ task<connection::next_step> connection::serve_with_waits() {
         step = co_await answer_while_sending(work);
       else
         step = co_await answer(work);
+      if (step == next_step::skip_body) step = co_await skip_body(work);
       if (step != next_step::go_on) co_return step;
       work.begin_next_request();
       if (work.input.empty() || may_serve_another(3)) continue;

@@ -42,9 +42,10 @@ class connection final : private message_input::interim_sender {
   /// How the connection continues after a request.
   enum class next_step : std::uint8_t {
     go_on,
-    close,   // the client asked for it, or is gone
-    linger,  // the client may still be sending, and has to see the last response first
-    reset,   // a response was cut off
+    skip_body,  // then it goes on: the response is complete, and a part of the request's body is missing
+    close,      // the client asked for it, or is gone
+    linger,     // the client may still be sending, and has to see the last response first
+    reset,      // a response was cut off
   };
   /// Why `serve_arrived` has stopped.
   enum class stop : std::uint8_t {
@@ -71,7 +72,7 @@ class connection final : private message_input::interim_sender {
   task<bool> send_body(workspace& work, response_sender& sender, progress& p);
   [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
   static task<> ask_for_body(workspace& work, progress& p);
-  static task<> skip_body(workspace& work, progress& p);
+  [[gnu::noinline]] task<next_step> skip_body(workspace& work);
   task<next_step> refuse(workspace& work, int status);
   task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
   [[gnu::noinline]] task<> finish();
@@ -93,6 +94,7 @@ class connection final : private message_input::interim_sender {
   workspace* handed_over_ = nullptr;  // by serve_at_once to serve_with_waits
   stop reached_ = stop::at_end_of_input;
   std::uint64_t requests_;
+  io::monotonic_time exchange_ends_ = io::wait_forever;  // the time limit of the last request
   bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced
 };
 

@@ -1,12 +1,15 @@
 // src/http/server/connection_answer.cpp: a request whose answer takes time: its handler, the response, the unread body.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/status_error.hpp>
+#include <gyre/loop/deadline.hpp>
 
 #include "connection.hpp"
 #include "connection_progress.hpp"
 #include "handler_failure.hpp"
 #include "protocol_switch.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -122,15 +125,30 @@ task<> connection::ask_for_body(workspace& work, progress& p) {
   }
 }
 
-// Skips the part of the body that the handler has not read, up to the next request.
-task<> connection::skip_body(workspace& work, progress& p) {
-  bool skipped = false;
-  try {
-    skipped = co_await work.request.body().skip(skipped_at_most);
-  } catch (const cancelled&) {
-    if (!p.scope->absorbs_cancel()) throw;
+// Waits for the part of the body that the handler has not read, up to the next request. The client has its response
+// by then, so it is not given the time of a body that is wanted.
+task<connection::next_step> connection::skip_body(workspace& work) {
+  constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);
+  constexpr std::chrono::nanoseconds between_looks = std::chrono::seconds(2);  // whether the server drains
+  if (!work.output.settle(before::waiting_for_client)) {
+    const transfer sent = co_await work.output.flush();
+    if (sent != transfer::done) co_return next_step::reset;
   }
-  if (!skipped) work.input.broken = true;
+  const event_loop& loop = event_loop::current();
+  const io::monotonic_time until =
+      std::min(exchange_ends_, deadline_after(std::min(in_all, server_.options.timeouts.body)));
+  std::uint64_t most = skipped_at_most;
+  body_reader& body = work.request.body();
+  while (body.skip_arrived(most)) {
+    if (body.at_end()) co_return next_step::go_on;
+    const std::chrono::nanoseconds left(until - loop.now());
+    if (left <= left.zero()) break;
+    const transfer outcome = co_await work.input.receive_within(std::min(left, between_looks));
+    if (outcome == transfer::timed_out && !server_.draining) continue;
+    if (outcome != transfer::done) break;
+  }
+  work.input.broken = true;
+  co_return next_step::linger;
 }
 
 task<connection::next_step> connection::send(workspace& work, response& r, progress& p) {
@@ -140,9 +158,12 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   const bool skips_later = state.source == body_source::producer;
   const bool wants_body = takes_over || (skips_later && state.status < 400);
   if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
-  // When no request follows, the client gets its answer before it has sent the rest.
-  const bool goes_on = !state.close_connection || takes_over;
-  if (!skips_later && goes_on && needs_skip(work)) co_await skip_body(work, p);
+  exchange_ends_ = p.scope->limit();
+  if (takes_over && needs_skip(work)) {
+    p.scope->close();
+    const next_step step = co_await skip_body(work);
+    if (step == next_step::reset) co_return step;
+  }
   if (takes_over && work.input.broken) {  // the start of the other protocol cannot be found
     takes_over = false;
     state.drop_body();
@@ -150,7 +171,13 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   }
   work.input.before_response = nullptr;  // it is too late for 100, and for hints
   if (work.interim.is_locked()) co_await interim_sent(work);
-  const bool last = work.input.broken || last_request() || state.close_connection;
+  const bool ends = last_request() || state.close_connection;
+  // The client gets its answer before it has sent the rest of the body, and is told if the server will not wait for it.
+  if (!ends && !skips_later && needs_skip(work)) {
+    std::uint64_t most = skipped_at_most;
+    work.input.broken = p.scope->expired() || !work.request.body().skip_arrived(most);
+  }
+  const bool last = ends || work.input.broken;
   response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
   const bool whole = sender.begin();
   p.status = state.status;
@@ -169,14 +196,11 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   if (!p.complete) p.complete = co_await send_body(work, sender, p);
   if (!p.complete) co_return next_step::reset;
   in_response_ = false;
-  if (skips_later && goes_on && needs_skip(work)) {
-    if (!work.output.settle(before::waiting_for_client)) (void)co_await work.output.flush();
-    co_await skip_body(work, p);
-  }
-  if (!sender.closes() && !work.input.broken) co_return next_step::go_on;
+  const bool unread = !work.request.body().at_end();
+  if (!sender.closes() && !work.input.broken) co_return unread ? next_step::skip_body : next_step::go_on;
   const transfer flushed = co_await work.output.flush();
   if (flushed != transfer::done) co_return next_step::reset;
-  co_return last || work.input.broken || !work.input.empty() ? next_step::linger : next_step::close;
+  co_return last || unread || !work.input.empty() ? next_step::linger : next_step::close;
 }
 
 // Sends a body that takes time, or whose source must be gone before the connection closes.

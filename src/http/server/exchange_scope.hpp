@@ -48,6 +48,9 @@ class exchange_scope : private end_watch, private timer {
 
   [[nodiscard]] bool client_left() const noexcept { return client_left_; }
   [[nodiscard]] bool cancelled() const noexcept { return client_left_ || expired_; }
+  [[nodiscard]] bool expired() const noexcept { return expired_; }
+  /// When the time limit passes, or io::wait_forever.
+  [[nodiscard]] io::monotonic_time limit() const noexcept { return limit_; }
   /// While `cancelled` propagates: true if this scope alone caused it.
   [[nodiscard]] bool absorbs_cancel() const noexcept { return scope_.absorbs_cancel(); }
 

@@ -74,9 +74,10 @@ class message_input {
   /// The same for bulk, of which nothing comes here: at most `most` bytes. See transport::receive_bulk.
   task<transfer> receive_bulk(socket_bulk& piece, std::uint64_t most);
 
-  GYRE_CORO_WRAPPER task<transfer> receive_forever() {
+  /// The same with a limit of the caller, whatever earlier waits have taken.
+  GYRE_CORO_WRAPPER task<transfer> receive_within(std::chrono::nanoseconds limit) {
     lease_.release();
-    return transport_->receive(lease_, std::chrono::nanoseconds::max());
+    return transport_->receive(lease_, limit);
   }
 
   [[nodiscard]] http::transport& transport() const noexcept { return *transport_; }

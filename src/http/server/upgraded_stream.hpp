@@ -21,7 +21,7 @@ class upgraded_stream {
 
   task<std::size_t> read_some(std::span<std::byte> buffer) {
     if (input_->available().empty()) {
-      const transfer outcome = co_await input_->receive_forever();
+      const transfer outcome = co_await input_->receive_within(std::chrono::nanoseconds::max());
       if (outcome == transfer::ended) co_return std::size_t{0};
       if (outcome != transfer::done) throw_failure("read_some");
     }
