@@ -64,8 +64,9 @@ class Requests(unittest.TestCase):
         with (self.folder / "sparse").open("wb") as sparse:
             os.truncate(sparse.fileno(), 1 << 40)
         for flag in ("--data", "--json"):
-            for file, why in (("", "the name of a file is missing after the @"), ("/no/such", "No such file or directory"),
-                              (self.folder, "Is a directory"), (self.folder / "sparse", "more than 1073741824 bytes")):
+            for file, why in (("", "the name of a file is missing after the @"), (self.folder, "Is a directory"),
+                              ("/no/such", "No such file or directory"),
+                              (self.folder / "sparse", "more than 1073741824 bytes")):
                 code, _, said = fetch(flag, f"@{file}", self.url)
                 self.assertEqual((code, said.startswith(f"gyre fetch: {flag} @{file}: {why}")), (26, True), said)
         done = run(BIN / "gyre", "load", "--data", f"@{self.folder}", self.url)

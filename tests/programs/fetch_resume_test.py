@@ -16,6 +16,8 @@ class Resume(unittest.TestCase):
         self.out = pathlib.Path(folder.name)
         self.file = bytes(range(256)) * 40
         self.had = 1000
+        self.validator = '"v1"'
+        self.total = ""
         self.asked = []
 
     def resume(self, answer, *flags):
@@ -34,7 +36,7 @@ class Resume(unittest.TestCase):
         with Scripted(serve) as server:
             url = f"http://127.0.0.1:{server.port}/big"
             (self.out / "big.part").write_bytes(self.file[: self.had])
-            (self.out / "big.part.from").write_text(f'{url}\n"v1"\n')
+            (self.out / "big.part.from").write_text(f"gyre fetch, unfinished\n{url}\n{self.validator}\n{self.total}\n")
             return fetch("-O", "-C", *flags, "--output-dir", self.out, url)
 
     def assert_complete(self, outcome):
@@ -44,8 +46,8 @@ class Resume(unittest.TestCase):
         self.assertEqual([each.name for each in self.out.iterdir()], ["big"])
 
     def part(self, first, last, total=None):
-        fields = ["206 Partial Content", f"Content-Range: bytes {first}-{last}/{total or len(self.file)}"]
-        return fields, self.file[first : last + 1]
+        range_line = f"Content-Range: bytes {first}-{last}/{total or len(self.file)}"
+        return ["206 Partial Content", 'ETag: "v1"', range_line], self.file[first : last + 1]
 
     def test_a_server_that_sends_less_than_was_asked_for_is_asked_for_the_rest(self):
         end = len(self.file) - 1
@@ -64,16 +66,50 @@ class Resume(unittest.TestCase):
     def test_a_part_of_another_version_is_not_appended(self):
         def answer(first):
             head, body = self.part(first, len(self.file) - 1)
-            return head + ['ETag: "v2"'], bytes(len(body))
+            return [*head[:1], *others, head[2]], bytes(len(body))
 
-        self.assert_complete(self.resume(answer))
+        for others in (['ETag: "v2"'], ['ETag: W/"v1"'], ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], []):
+            with self.subTest(others):
+                self.asked.clear()
+                self.assert_complete(self.resume(answer))
+                self.assertEqual(self.asked, ["bytes=1000-", None])
+
+    def test_a_part_of_a_representation_of_another_size_is_not_appended(self):
+        self.total = len(self.file) - 1
+        self.assert_complete(self.resume(lambda first: self.part(first, len(self.file) - 1)))
         self.assertEqual(self.asked, ["bytes=1000-", None])
+
+    def cut_off(self, *fields):
+        """Fetches a file whose server breaks off, and returns whether the next call asks for the rest."""
+        self.asked.clear()
+
+        def serve(peer, _):
+            head = read_head(peer)
+            self.asked.append("Range:" in head)
+            lines = "\r\n".join(["HTTP/1.1 200 OK", *fields, f"Content-Length: {len(self.file)}"])
+            peer.sendall(lines.encode() + b"\r\n\r\n" + self.file[:100])
+
+        with Scripted(serve) as server:
+            url = f"http://127.0.0.1:{server.port}/big"
+            for _ in range(2):
+                self.assertEqual(fetch("-O", "-C", "--output-dir", self.out, url)[0], 18)
+        return self.asked[1]
+
+    def test_only_what_identifies_the_bytes_is_a_reason_to_ask_for_the_rest(self):
+        date = "Date: Sun, 06 Nov 1994 08:49:37 GMT"
+        self.assertTrue(self.cut_off('ETag: "v1"'))
+        self.assertFalse(self.cut_off('ETag: W/"v1"', date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT"))
+        self.assertTrue(self.cut_off(date, "Last-Modified: Sun, 06 Nov 1994 08:48:37 GMT"))
+        for changed in ("08:48:38", "08:49:37", "08:49:38"):  # the file may have changed again since
+            self.assertFalse(self.cut_off(date, f"Last-Modified: Sun, 06 Nov 1994 {changed} GMT"), changed)
+        self.assertFalse(self.cut_off("Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT"))
+        self.assertFalse(self.cut_off(date, "Last-Modified: yesterday"))
 
     def test_a_part_from_elsewhere_or_of_unknown_place_is_not_appended(self):
         for value in ("bytes 999-10239/10240", "bytes 1000-10239/*", "bytes 1000-10240/10240", "bytes 1000-", "", "x"):
             with self.subTest(value):
                 self.asked.clear()
-                fields = ["206 Partial Content", f"Content-Range: {value}"]
+                fields = ["206 Partial Content", 'ETag: "v1"', f"Content-Range: {value}"]
                 self.assert_complete(self.resume(lambda _, fields=fields: (list(fields), self.file[1000:])))
                 self.assertEqual(self.asked, ["bytes=1000-", None])
 

@@ -33,11 +33,12 @@ download::download(const fetch_settings& settings, progress& shown, std::string 
       path_(std::move(path)),
       make_request_(std::move(make_request)),
       file_(path_),
-      own_range_(has_header(settings.headers, "range")) {}
+      is_whole_(!has_header(settings.headers, "range") && !settings.shows_head()) {}
 
 gyre::task<> download::run() {
   began_ = gyre::now();
-  if (settings_.resume && !own_range_) co_await file_.find(url_);
+  file_.find(url_);
+  if (!settings_.resume || !is_whole_) (void)file_.start_over();
   for (unsigned attempt = 0;; ++attempt) {
     begun_ = false;
     try {
@@ -48,9 +49,9 @@ gyre::task<> download::run() {
     } catch (const std::exception& error) {
       // The client itself repeats requests that fail before their response begins.
       if (!begun_ || attempt >= settings_.retries || !may_pass(error)) throw;
+      if ((!is_whole_ || file_.validator().empty()) && !file_.start_over()) throw;
     }
     co_await gyre::sleep(100ms * (1U << std::min(attempt, 6U)));
-    if (!own_range_) co_await file_.find(url_);
   }
 }
 
@@ -70,21 +71,21 @@ http::client_request download::next_request() const {
 gyre::task<> download::receive(download_progress& bar) {
   for (bool complete = false; !complete;) {
     auto request = next_request();
-    const std::uint64_t had = own_range_ ? 0 : file_.size();
+    const std::uint64_t had = file_.size();
     if (had > 0) request.header("Range", fmt::format("bytes={}-", had)).header("If-Range", file_.validator());
     const http::client_response response = co_await request.send();
     if (had > 0 && response.status() == 416) {  // nothing is left, or the file has become shorter
-      co_await file_.discard();
+      file_.discard();
       continue;
     }
     if (response.status() >= 400) throw status_failure(response.status());
-    if (response.status() == 206 && had == 0 && !own_range_)
+    if (response.status() == 206 && had == 0 && !has_header(settings_.headers, "range"))
       throw std::runtime_error("the server sent a part that was not asked for");
     std::optional<content_range> part;
     if (response.status() == 206 && had > 0) {
       part = parse_content_range(response.field("Content-Range"));
-      if (!part || part->first != had || !file_.is_same_version(response)) {
-        co_await file_.discard();
+      if (!part || part->first != had || !file_.is_same_version(response, part->total)) {
+        file_.discard();
         continue;
       }
     }
@@ -93,9 +94,13 @@ gyre::task<> download::receive(download_progress& bar) {
     begun_ = true;
     bar.done = file_.size();
     bar.total = part ? std::optional(part->total) : response.body().length();
+    if (settings_.shows_head()) {
+      const std::string head = head_text(response);
+      co_await file_.write(head);
+    }
     co_await write_body(response, bar);
     if (part && file_.size() != part->last + 1) {
-      co_await file_.discard();
+      file_.discard();
       throw std::runtime_error("the server sent another number of bytes than it announced");
     }
     complete = !part || part->last + 1 == part->total;

@@ -19,7 +19,8 @@ namespace programs {
 /// Lifetime: all references must outlive it.
 class download {
  public:
-  /// `make_request` returns a request as the settings describe it, without a range.
+  /// `url` has no user name and password. `make_request` returns a request as the settings describe it, without a
+  /// range.
   download(const fetch_settings& settings, progress& shown, std::string url, std::string path,
            std::function<gyre::http::client_request()> make_request);
 
@@ -39,7 +40,7 @@ class download {
   std::string path_;
   std::function<gyre::http::client_request()> make_request_;
   partial_file file_;
-  bool own_range_;      // the user asks for a part, which is a file of its own and is not continued
+  bool is_whole_;       // the file is the body of a whole response, and so can be continued
   bool begun_ = false;  // a response has begun
   gyre::time_point began_;
 };

@@ -113,12 +113,6 @@ class fetches {
     return made;
   }
 
-  static std::string head_of(const http::client_response& response) {
-    std::string text = fmt::format("HTTP/1.1 {} {}\r\n", response.status(), response.reason());
-    for (const http::field& each : response.fields()) text += fmt::format("{}: {}\r\n", each.name, each.value);
-    return text + "\r\n";
-  }
-
   // ---- to standard output
 
   static gyre::task<> write(gyre::fs::file& out, std::string_view text) {
@@ -132,8 +126,8 @@ class fetches {
   gyre::task<> print(const std::string& url, gyre::fs::file& out) {
     auto prepared = request(url);
     const http::client_response response = co_await prepared.send();
-    if (settings_.include_head || settings_.head_only) {
-      const std::string head = head_of(response);
+    if (settings_.shows_head()) {
+      const std::string head = head_text(response);
       co_await write(out, head);
     }
     auto body = response.body();
@@ -147,9 +141,9 @@ class fetches {
 
   // ---- to files
 
-  [[nodiscard]] std::string path_for(const std::string& url) const {
+  [[nodiscard]] std::string path_for(const http::url& url) const {
     if (!settings_.output.empty()) return settings_.output;
-    const std::string path(http::url(url).path());
+    const std::string path(url.path());
     const std::string name = path.substr(path.rfind('/') + 1);
     // An encoded slash or dot stays encoded, so the name cannot leave the directory.
     if (name.empty()) throw output_failure("the URL has no file name: use --output");
@@ -161,7 +155,7 @@ class fetches {
     std::set<std::string> used;
     for (const std::string& url : settings_.urls) {
       try {
-        const std::string path = path_for(url);
+        const std::string path = path_for(http::url(url));
         for (const char* const end : {"", ".part", ".part.from"})
           if (!used.insert(path + end).second) return path + end;
       } catch (const output_failure&) {  // it is reported when it is this URL's turn
@@ -171,7 +165,9 @@ class fetches {
   }
 
   gyre::task<> save(const std::string& url) {
-    download one(settings_, progress_, url, path_for(url), [this, &url] { return request(url); });
+    const http::url parsed(url);
+    download one(settings_, progress_, std::string(parsed.without_fragment()), path_for(parsed),
+                 [this, &url] { return request(url); });
     co_await one.run();
   }
 
@@ -190,7 +186,7 @@ gyre::task<int> run_fetches(const fetch_settings& settings, std::string body, ht
 }  // namespace
 
 int fetch(const fetch_settings& settings) {
-  if (!settings.output.empty() && settings.urls.size() > 1) {
+  if (!settings.output.empty() && settings.to_files() && settings.urls.size() > 1) {
     gyre::print_diagnostic({"gyre fetch: --output names one file, and there are ", std::to_string(settings.urls.size()),
                             " URLs: use --remote-name"});
     return 2;

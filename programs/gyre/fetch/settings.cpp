@@ -11,7 +11,9 @@ namespace programs {
 void add_fetch_options(command& app, fetch_settings& settings) {
   app.add_option("URL", settings.urls, "http:// or https://, one or several").required().check(check_url);
   const command_option output =
-      app.add_option("-o,--output", settings.output, "the file for the body (default: standard output)");
+      app.add_option("-o,--output", settings.output, "the file for the body (default, and with -: standard output)")
+          .check(
+              [](const std::string& name) { return std::string(name.empty() ? "expected the name of a file" : ""); });
   app.add_flag("-O,--remote-name", settings.remote_names, "a file for each URL, named by the last part of its path")
       .excludes(output);
   app.add_option("--output-dir", settings.directory, "the directory of these files")

@@ -13,9 +13,9 @@ class command;
 
 struct fetch_settings {
   std::vector<std::string> urls;
-  std::string output;         // of the only URL; empty: standard output
-  bool remote_names = false;  // each in a file with the last part of its URL
+  std::string output;  // of the only URL; empty or "-": standard output
   std::string directory = ".";
+  bool remote_names = false;  // each in a file with the last part of its URL
   bool resume = false;
   std::size_t parallel = 4;  // for files
   std::string method;
@@ -37,7 +37,9 @@ struct fetch_settings {
   bool silent = false;
   std::string backend = "auto";
 
-  [[nodiscard]] bool to_files() const noexcept { return remote_names || !output.empty(); }
+  [[nodiscard]] bool to_files() const noexcept { return remote_names || (!output.empty() && output != "-"); }
+  /// The status and the fields precede the body.
+  [[nodiscard]] bool shows_head() const noexcept { return include_head || head_only; }
 };
 
 void add_fetch_options(command& app, fetch_settings& settings);

@@ -58,10 +58,11 @@ std::string check_request_header(const std::string& text) {
   if (!text.contains(':') || !gyre::http::is_token(name))
     return fmt::format("expected \"Name: value\", got \"{}\"", text);
   if (!gyre::http::is_field_value(value)) return fmt::format("the value of {} holds a control character", name);
-  for (const auto& [own, taken] : own_fields)
-    if (gyre::http::equal_ignoring_case(name, own) && (taken.empty() || !gyre::http::equal_ignoring_case(value, taken)))
-      return taken.empty() ? fmt::format("{} is set by the program", own)
-                           : fmt::format("{} can only be {}", own, taken);
+  for (const auto& [own, taken] : own_fields) {
+    if (!gyre::http::equal_ignoring_case(name, own)) continue;
+    if (taken.empty()) return fmt::format("{} is set by the program: use --data for a body", own);
+    if (!gyre::http::equal_ignoring_case(value, taken)) return fmt::format("{} can only be {}", own, taken);
+  }
   return {};
 }
 
@@ -95,9 +96,10 @@ std::string read_file(const std::string& option, const std::string& text) {
   };
   const std::string path = text.substr(1);
   if (path.empty()) refuse_data(option, text, "the name of a file is missing after the @; @- is standard input");
-  const gyre::owned_fd opened(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (path != "-" && !opened) fail();
-  const int file = path == "-" ? STDIN_FILENO : opened.get();
+  const gyre::owned_fd opened(path == "-" ? ::dup(STDIN_FILENO)
+                                          : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!opened) fail();
+  const int file = opened.get();
   struct stat facts{};
   if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && static_cast<std::uint64_t>(facts.st_size) > max_data)
     too_large();
@@ -139,6 +141,12 @@ gyre::tls::client_config configuration_with(const gyre::tls::client_options& wan
 
 std::string read_data(const std::string& option, const std::string& text) {
   return text.starts_with('@') ? read_file(option, text) : text;
+}
+
+std::string head_text(const gyre::http::client_response& response) {
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\n", response.status(), response.reason());
+  for (const gyre::http::field& each : response.fields()) text += fmt::format("{}: {}\r\n", each.name, each.value);
+  return text + "\r\n";
 }
 
 std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::string& authorities) {

@@ -1,6 +1,7 @@
 // programs/gyre/requests/request_options.hpp: checks and reads the options of commands that send HTTP requests.
 #pragma once
 
+#include <gyre/client/client_response.hpp>
 #include <gyre/tls/client_config.hpp>
 
 #include <exception>
@@ -30,6 +31,9 @@ namespace programs {
 /// The value of an option such as --data: the text, or the content of the file after an @ (@-: standard input), of at
 /// most 1 GiB. Errors: std::runtime_error with the names of the option and the file.
 [[nodiscard]] std::string read_data(const std::string& option, const std::string& text);
+
+/// The status line and the fields of a response, as they came, with the empty line after them.
+[[nodiscard]] std::string head_text(const gyre::http::client_response& response);
 
 /// The rules for the certificates of servers, from --insecure and the file of --cacert. Nothing when both are absent:
 /// the authorities of the system. Errors: std::runtime_error with the name of the file.
