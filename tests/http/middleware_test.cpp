@@ -215,9 +215,3 @@ TEST(router, attributes_of_one_request_are_not_there_in_the_next) {
   });
   EXPECT_EQ(answers(std::move(routes), {"GET /", "GET /"}), (lines{"200 >berta", "200 >berta"}));
 }
-
-TEST(router, a_wrong_prefix_is_found_when_a_route_is_added_to_its_group) {
-  http::router routes;
-  auto group = routes.at("api");
-  EXPECT_THROW(group.get("/a", says("")), std::invalid_argument);
-}

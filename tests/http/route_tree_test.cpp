@@ -15,10 +15,10 @@ namespace {
 
 class route_tree_test : public testing::Test {
  protected:
-  void add(const std::string& pattern) { tree_.add("GET", pattern, says(pattern), {}); }
+  void add(const std::string& pattern) { tree_.add("GET", pattern, says(pattern), nullptr); }
   // The pattern that matches, or nothing.
   static std::string found(const http::route_search& search) {
-    return search.found == nullptr ? std::string() : search.found->front()->pattern;
+    return search.found == nullptr ? std::string() : search.found->pattern;
   }
   http::router::tree tree_;
 };
@@ -28,8 +28,8 @@ class route_tree_test : public testing::Test {
 TEST_F(route_tree_test, a_segment_is_decoded_once_for_a_thousand_routes) {
   for (int i = 0; i < 1000; ++i) add("/route" + std::to_string(i));
   const std::string path = "/" + std::string(8000, 'a') + "%61";
-  http::route_search search(path);
-  EXPECT_FALSE(http::find_routes(tree_.root, search));
+  http::route_search search(path, "GET");
+  EXPECT_FALSE(http::find_route(tree_.root, search));
   EXPECT_EQ(search.path.count(), 1U);
   EXPECT_EQ(search.path.decoded_size(), 8001U);
   EXPECT_EQ(search.visited, 1U);
@@ -45,8 +45,8 @@ TEST_F(route_tree_test, a_segment_is_split_off_and_decoded_once_for_all_alternat
   std::string path;
   for (int i = 0; i < 10; ++i) path += "/%61";
   path += "/%65nx";
-  http::route_search search(path);
-  EXPECT_FALSE(http::find_routes(tree_.root, search));
+  http::route_search search(path, "GET");
+  EXPECT_FALSE(http::find_route(tree_.root, search));
   EXPECT_EQ(search.path.count(), 11U);
   EXPECT_EQ(search.path.decoded_size(), 10U + 3);
   EXPECT_EQ(search.visited, (1U << 11U) - 1);  // each node that can match is visited once
@@ -57,8 +57,8 @@ TEST_F(route_tree_test, a_path_is_not_followed_deeper_than_the_routes_are) {
   add("/{a}/{rest...}");
   std::string path;
   for (int i = 0; i < 4000; ++i) path += "/b";
-  http::route_search search(path);
-  ASSERT_TRUE(http::find_routes(tree_.root, search));
+  http::route_search search(path, "GET");
+  ASSERT_TRUE(http::find_route(tree_.root, search));
   EXPECT_EQ(found(search), "/{a}/{rest...}");
   EXPECT_EQ(search.path.count(), 3U);
   EXPECT_EQ(search.visited, 3U);
@@ -70,11 +70,11 @@ TEST_F(route_tree_test, a_route_has_any_number_of_segments) {
   add(pattern);
   std::string path = pattern;
   for (std::size_t at = path.find('t'); at != std::string::npos; at = path.find('t', at)) path.replace(at, 1, "%74");
-  http::route_search search(path);
-  ASSERT_TRUE(http::find_routes(tree_.root, search));
+  http::route_search search(path, "GET");
+  ASSERT_TRUE(http::find_route(tree_.root, search));
   EXPECT_EQ(found(search), pattern);
-  http::route_search other("/segment0/segment1");
-  EXPECT_FALSE(http::find_routes(tree_.root, other));
+  http::route_search other("/segment0/segment1", "GET");
+  EXPECT_FALSE(http::find_route(tree_.root, other));
 }
 
 TEST_F(route_tree_test, a_segment_that_is_encoded_wrongly_is_none_that_is_spelled_out) {
@@ -82,8 +82,8 @@ TEST_F(route_tree_test, a_segment_that_is_encoded_wrongly_is_none_that_is_spelle
   add("/a/b");
   add("/{p}/c");
   const auto finds = [this](const std::string& path) {
-    http::route_search search(path);
-    return http::find_routes(tree_.root, search) ? found(search) : "nothing";
+    http::route_search search(path, "GET");
+    return http::find_route(tree_.root, search) ? found(search) : "nothing";
   };
   EXPECT_EQ(finds("/a/%4"), "nothing");
   EXPECT_EQ(finds("/a/%254"), "/a/%4");
@@ -96,12 +96,12 @@ TEST_F(route_tree_test, a_segment_that_is_encoded_wrongly_is_none_that_is_spelle
 TEST_F(route_tree_test, routes_that_share_their_size_are_told_apart) {
   for (const char* const each : {"/b", "/a", "/c", "/bb", "/", "/ab"}) add(each);
   for (const std::string path : {"/b", "/a", "/c", "/bb", "/", "/ab"}) {
-    http::route_search search(path);
-    EXPECT_TRUE(http::find_routes(tree_.root, search));
+    http::route_search search(path, "GET");
+    EXPECT_TRUE(http::find_route(tree_.root, search));
     EXPECT_EQ(found(search), path);
   }
   for (const std::string path : {"/d", "/aa", "/ba", "/abc"}) {
-    http::route_search search(path);
-    EXPECT_FALSE(http::find_routes(tree_.root, search)) << path;
+    http::route_search search(path, "GET");
+    EXPECT_FALSE(http::find_route(tree_.root, search)) << path;
   }
 }

@@ -260,7 +260,7 @@ class Uploads(WithTree):
             self.assertEqual(self.put(server, "x", b"x", Origin="https://evil.example")[0], 403)
             self.assertEqual(self.put(server, "x", b"x" * 102_401)[0], 413)
             self.assertEqual(self.put(server, "", b"x")[0], 405)
-            self.assertEqual(ask(server.port, "/_upload/x")[0], 405)
+            self.assertEqual(ask(server.port, "/_upload/x")[0], 404)  # of the files
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
                 peer.sendall(b"PUT /_upload/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n" +
                              b"y" * 80_000)

@@ -12,6 +12,9 @@
 
 namespace gyre::http {
 
+struct covered_prefix;
+struct surrounding;
+
 /// Routes, as a tree of path segments.
 ///
 ///   http::router routes;
@@ -22,10 +25,11 @@ namespace gyre::http {
 ///   api.post("/users", add_user);
 ///
 /// A literal segment takes precedence over "{name}", and "{name}" over "{rest...}"; the order of the calls does not
-/// matter. Segments are compared decoded. "//" is an empty segment. "." and ".." are ordinary segments: a handler that
+/// matter. A route matches by path and method: beside `post("/login", …)`, `get("/{path...}", …)` answers GET /login.
+/// Segments are compared decoded. "//" is an empty segment. "." and ".." are ordinary segments: a handler that
 /// makes a file path out of them must reject them, as static_files does.
-/// The handler of GET also answers HEAD. OPTIONS is answered with the list of methods, another method with 405 and that
-/// list, another path with 404.
+/// The handler of GET also answers HEAD. OPTIONS is answered with the methods of all routes that match the path,
+/// another method with 405 and that list, another path with 404.
 /// Using a router that was moved from, for example into a server, stops the program with a message.
 /// Thread: add routes before the first request. Then several loops may use it at the same time, if the handlers allow
 /// that.
@@ -35,9 +39,10 @@ class GYRE_API router : public prompt_handler<router> {
   /// A part of the router whose routes share a prefix and middleware. Lifetime: as the router.
   class group;
 
-  /// Errors: std::invalid_argument for a method that is not a token, a pattern that does not begin with "/", a
-  /// parameter without a name, two parameters with the same name, or a rest that is not last; std::logic_error for a
-  /// route that exists already.
+  /// Errors: std::invalid_argument for a method that is not a token, and for a pattern that cannot be meant, with what
+  /// to write instead: without "/" at its beginning, with an empty segment, a dot segment or an escape ("%20"), with a
+  /// parameter that has no name, the name of another one or the notation of another router (":id", "{id:int}", "*"), or
+  /// with a rest that is not last; std::logic_error for a route that exists already.
   router& add(std::string_view method, std::string_view pattern, handler h);
   router& get(std::string_view pattern, handler h) { return add("GET", pattern, std::move(h)); }
   router& post(std::string_view pattern, handler h) { return add("POST", pattern, std::move(h)); }
@@ -49,10 +54,12 @@ class GYRE_API router : public prompt_handler<router> {
 
   /// Applies to all routes, including those added earlier, and to 404 and 405. The first middleware used is outermost.
   router& use(middleware around);
-  /// Makes a group with this prefix. Errors: same as add, for the prefix.
+  /// Makes a group with this prefix: a pattern without a slash at its end, such as "/api/{version}", or nothing.
+  /// Errors: same as add, for the prefix.
   [[nodiscard]] group at(std::string_view prefix);
-  /// Moves the routes of another router below a prefix. Each of them keeps the middleware of that router. Its 404 and
-  /// 405 handlers are not mounted; this router's apply. Errors: same as add.
+  /// Moves the routes of another router below a prefix. Each of them keeps the middleware of that router, which also
+  /// applies to 404 and 405 below the prefix. Its not_found is not mounted; this router's applies. Errors: same as add,
+  /// and same as at for the prefix.
   router& mount(std::string_view prefix, router other);
   /// Answers paths without a route, instead of 404. CONNECT has no path: without middleware that opens a tunnel it is
   /// answered with 501.
@@ -80,18 +87,23 @@ class router::group {
   group& patch(std::string_view pattern, handler h) { return add("PATCH", pattern, std::move(h)); }
   group& del(std::string_view pattern, handler h) { return add("DELETE", pattern, std::move(h)); }
   group& any(std::string_view pattern, handler h) { return add("*", pattern, std::move(h)); }
-  /// Applies to the routes added to this group from now on, inside the middleware of the router. Also applies to the
-  /// answer to a browser that asks whether it may call one of them (see cors).
+  /// Applies to the routes added to this group from now on, inside the middleware of the router. Also applies to 404,
+  /// 405 and the answers to OPTIONS below the prefix, unless a group with a longer prefix is there. So pages may read
+  /// these errors with cors, and a client without credentials does not learn which routes there are. The middleware of
+  /// all groups with the same prefix applies to them. A group with an empty prefix has none to cover: its middleware
+  /// applies to its routes only.
   group& use(middleware around);
-  /// A nested group that starts with the middleware of this one.
+  /// A nested group that starts with the middleware of this one. Errors: same as those of the router's at.
   [[nodiscard]] group at(std::string_view prefix) const;
 
  private:
   friend class router;
-  group(router::tree& routes, std::string prefix) : routes_(&routes), prefix_(std::move(prefix)) {}
+  group(router::tree& routes, std::string prefix, const surrounding* inner, covered_prefix* covered)
+      : routes_(&routes), prefix_(std::move(prefix)), inner_(inner), covered_(covered) {}
   router::tree* routes_;
   std::string prefix_;
-  std::vector<middleware> around_;
+  const surrounding* inner_;  // the middleware so far; null: only that of the router
+  covered_prefix* covered_;   // its 404 and 405; null without a prefix of its own
 };
 
 }  // namespace gyre::http

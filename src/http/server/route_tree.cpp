@@ -22,72 +22,43 @@ std::string_view take_segment(std::string_view& rest) noexcept {
   return segment;
 }
 
-// Sort order of children. Most texts differ in size already, so an attacker's long segment is not compared with each.
-bool goes_before(std::string_view a, std::string_view b) noexcept {
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
+constexpr std::size_t few = 4;  // children that are compared one by one
 
-auto place_among(const std::vector<std::unique_ptr<route_node>>& children, std::string_view text) noexcept {
-  return std::lower_bound(children.begin(), children.end(), text,
-                          [](const auto& child, std::string_view wanted) { return goes_before(child->text, wanted); });
-}
-
-route_node& child_of(route_node& node, std::string_view text) {
-  const auto place = place_among(node.children, text);
-  if (place != node.children.end() && (*place)->text == text) return **place;
-  auto added = std::make_unique<route_node>();
-  added->text = text;
-  added->has_percent = text.find('%') != std::string_view::npos;
-  return **node.children.insert(place, std::move(added));
-}
-
-const route_node* find_child(const route_node& node, std::string_view text) noexcept {
-  constexpr std::size_t few = 4;
+route_node* find_child(const route_node& node, std::string_view text) noexcept {
   if (node.children.size() <= few) {
     for (const auto& each : node.children)
       if (each->text == text) return each.get();
     return nullptr;
   }
-  const auto place = place_among(node.children, text);
-  return place != node.children.end() && (*place)->text == text ? place->get() : nullptr;
+  const auto place = node.by_text.find(text);
+  return place != node.by_text.end() ? place->second : nullptr;
 }
 
-// Returns the name inside the braces, without the dots of a rest parameter.
-std::string_view parameter_name(std::string_view pattern, std::string_view segment, bool& is_rest,
-                                const std::vector<std::string>& names) {
-  std::string_view name = segment.substr(1, segment.size() - 2);
-  is_rest = name.ends_with("...");
-  if (is_rest) name.remove_suffix(3);
-  if (name.empty()) refuse(pattern, "a parameter needs a name");
-  if (name.find_first_of("{}") != std::string_view::npos) refuse(pattern, "a name has no braces");
-  if (names.size() == route_search::most) refuse(pattern, "it has too many parameters");
-  if (std::find(names.begin(), names.end(), name) != names.end()) refuse(pattern, "two parameters have the same name");
-  return name;
+route_node& child_of(route_node& node, std::string_view text) {
+  if (route_node* const known = find_child(node, text)) return *known;
+  node.children.push_back(std::make_unique<route_node>());
+  route_node& added = *node.children.back();
+  added.text = text;
+  added.has_percent = text.find('%') != std::string_view::npos;
+  if (node.children.size() > few + 1)
+    node.by_text.emplace(added.text, &added);
+  else if (node.children.size() == few + 1)
+    for (const auto& each : node.children) node.by_text.emplace(each->text, each.get());
+  return added;
 }
 
-bool is_parameter(std::string_view segment) noexcept { return segment.starts_with('{') && segment.ends_with('}'); }
-
-// Returns the list that holds the routes of a pattern. Creates its nodes.
-route_list& place_of(route_node& root, std::string_view pattern, std::vector<std::string>& names) {
-  if (!pattern.starts_with('/')) refuse(pattern, "it must begin with \"/\"");
+// Returns the node of a pattern without its rest. Creates the nodes on the way.
+route_node& node_of(route_node& root, const std::vector<pattern_segment>& segments) {
   route_node* node = &root;
-  std::string_view rest = pattern;
-  while (!rest.empty()) {
-    const std::string_view segment = take_segment(rest);
-    if (is_parameter(segment)) {
-      bool is_rest = false;
-      names.emplace_back(parameter_name(pattern, segment, is_rest, names));
-      if (is_rest && !rest.empty()) refuse(pattern, "\"{name...}\" must be the last segment");
-      if (is_rest) return node->rest;
+  for (const pattern_segment& each : segments) {
+    if (each.is == pattern_segment::kind::literal) {
+      node = &child_of(*node, each.text);
+    } else if (each.is == pattern_segment::kind::parameter) {
       if (!node->parameter) node->parameter = std::make_unique<route_node>();
       node = node->parameter.get();
-    } else {
-      if (segment.find_first_of("{}?#") != std::string_view::npos)
-        refuse(pattern, "a parameter is a whole segment, \"{name}\", and a query is not part of a pattern");
-      node = &child_of(*node, segment);
     }
   }
-  return node->routes;
+  return *node;
 }
 
 template <class F>
@@ -100,53 +71,129 @@ void for_each_route(route_node& node, const F& f) {
 
 }  // namespace
 
-void router::tree::add(std::string_view method, std::string_view pattern, handler&& answer,
-                       const std::vector<middleware>& inner) {
+route* route_of(const route_list& routes, std::string_view method) noexcept {
+  for (const auto& each : routes)
+    if (each->method == method) return each.get();
+  return nullptr;
+}
+
+route* route_for(const route_list& routes, std::string_view method) noexcept {
+  if (route* const own = route_of(routes, method)) return own;
+  if (method == "HEAD")
+    if (route* const get = route_of(routes, "GET")) return get;
+  return route_of(routes, "*");
+}
+
+void router::tree::add(std::string_view method, std::string_view pattern, handler&& answer, const surrounding* inner) {
   if (method != "*" && !is_token(method)) refuse(pattern, "the method is not a token");
   if (method.size() > head_parser::longest_method) refuse(pattern, "the method is longer than 32 bytes");
   if (!answer) refuse(pattern, "it has no handler");
+  const std::vector<pattern_segment> segments = split_pattern(pattern);
+  route_node& node = node_of(root, segments);
+  route_list& place = segments.back().is == pattern_segment::kind::rest ? node.rest : node.routes;
+  if (route_of(place, method) != nullptr)
+    throw std::logic_error("route \"" + std::string(pattern) + "\": there is one for " + std::string(method) +
+                           " already");
   auto added = std::make_unique<route>();
-  auto& place = place_of(root, pattern, added->names);
-  for (const auto& each : place)
-    if (each->method == method)
-      throw std::logic_error("route \"" + std::string(pattern) + "\": there is one for " + std::string(method) +
-                             " already");
   added->method = method;
   added->pattern = pattern;
   added->answer = std::move(answer);
   added->around = inner;
+  added->chain = inner == nullptr ? &chain : &inner->chain;
+  for (const pattern_segment& each : segments)
+    if (each.is != pattern_segment::kind::literal) added->names.emplace_back(each.text);
   place.push_back(std::move(added));
-  link_chains();
 }
 
-void router::tree::link_chains() {
+const surrounding* router::tree::surround(const surrounding* outer, middleware&& more) {
+  surroundings.push_back(std::make_unique<surrounding>(outer, std::move(more)));
+  surrounding& added = *surroundings.back();
+  added.chain = outer == nullptr ? chain : outer->chain;
+  added.chain.push_back(&added.own);
+  return &added;
+}
+
+void router::tree::use(middleware&& more) {
+  around.push_back(std::move(more));
   chain.clear();
   for (const middleware& each : around) chain.push_back(&each);
-  for_each_route(root, [this](route& each) {
-    each.chain = chain;
-    for (const middleware& inner : each.around) each.chain.push_back(&inner);
-  });
+  for (const auto& each : surroundings) {
+    each->chain = each->outer == nullptr ? chain : each->outer->chain;
+    each->chain.push_back(&each->own);
+  }
+  for (const auto& each : covered) {
+    each->chain = chain;
+    for (const surrounding* inner : each->inside) each->chain.push_back(&inner->own);
+  }
+}
+
+covered_prefix& router::tree::cover(std::string_view prefix, const surrounding* inner) {
+  route_node& node = node_of(root, split_prefix(prefix));
+  if (node.covered == nullptr) {
+    covered.push_back(std::make_unique<covered_prefix>());
+    node.covered = covered.back().get();
+    node.covered->prefix = prefix;
+    node.covered->chain = chain;
+  }
+  cover_also(*node.covered, inner);
+  return *node.covered;
+}
+
+// Groups that were made from the same one have its middleware in common.
+void router::tree::cover_also(covered_prefix& at, const surrounding* inner) {
+  if (inner == nullptr || std::find(at.inside.begin(), at.inside.end(), inner) != at.inside.end()) return;
+  cover_also(at, inner->outer);
+  at.inside.push_back(inner);
+  at.chain.push_back(&inner->own);
 }
 
 void router::tree::mount(std::string_view prefix, tree&& other) {
+  check_prefix(prefix);
+  const surrounding* outer = nullptr;
+  for (middleware& each : other.around) outer = surround(outer, std::move(each));
+  if (!prefix.empty()) cover(prefix, outer);
+  for (auto& each : other.surroundings) {
+    if (each->outer == nullptr) each->outer = outer;
+    each->chain = each->outer == nullptr ? chain : each->outer->chain;
+    each->chain.push_back(&each->own);
+    surroundings.push_back(std::move(each));
+  }
+  const auto inside = [outer](const surrounding* inner) { return inner == nullptr ? outer : inner; };
+  for (const auto& each : other.covered) {
+    covered_prefix& here = cover(std::string(prefix) + each->prefix, outer);
+    for (const surrounding* inner : each->inside) cover_also(here, inner);
+  }
   for_each_route(other.root, [&](route& each) {
-    std::vector<middleware> inner = other.around;
-    inner.insert(inner.end(), each.around.begin(), each.around.end());
-    add(each.method, std::string(prefix) + each.pattern, std::move(each.answer), inner);
+    add(each.method, std::string(prefix) + each.pattern, std::move(each.answer), inside(each.around));
   });
 }
 
 namespace {
 
+// Returns true if the search ends at these routes.
+bool ends_at(const route_list& routes, route_search& search) {
+  if (routes.empty()) return false;
+  search.path_exists = true;
+  if (search.methods != nullptr) {
+    for (const auto& each : routes) search.methods->emplace_back(each->method);
+    return false;
+  }
+  search.found = route_for(routes, search.method);
+  search.handles_method = search.found != nullptr;
+  if (search.found == nullptr && !search.asked.empty()) search.found = route_for(routes, search.asked);
+  return search.found != nullptr;
+}
+
 // `begin` is the position of segment `depth` in the path.
 bool find_node(const route_node& node, std::size_t depth, std::size_t begin, route_search& search) {
   ++search.visited;
+  if (node.covered != nullptr && (search.covered == nullptr || depth > search.covered_depth)) {
+    search.covered = node.covered;
+    search.covered_depth = depth;
+  }
   const std::string_view path = search.path.path();
   const bool ends_here = begin == path.size();
-  if (ends_here && !node.routes.empty()) {
-    search.found = &node.routes;
-    return true;
-  }
+  if (ends_here && ends_at(node.routes, search)) return true;
   if (!ends_here && (node.parameter || !node.children.empty())) {
     const path_segments::segment& segment = search.path.get(depth, begin);
     if (segment.decoded != nullptr)
@@ -158,12 +205,11 @@ bool find_node(const route_node& node, std::size_t depth, std::size_t begin, rou
       --search.count;
     }
   }
-  if (node.rest.empty()) return false;
+  if (!ends_at(node.rest, search)) return false;
   const std::string_view rest = path.substr(begin);
   const std::string_view behind = ends_here ? rest : rest.substr(1);
   search.values[search.count++] = {.text = behind.data(), .size = behind.size()};
   search.rest = ends_here ? std::string_view("/") : rest;
-  search.found = &node.rest;
   return true;
 }
 
@@ -180,6 +226,6 @@ const route_list* find_spelled_out(const route_node& root, std::string_view path
   return node == nullptr || node->routes.empty() ? nullptr : &node->routes;
 }
 
-bool find_routes(const route_node& root, route_search& search) { return find_node(root, 0, 0, search); }
+bool find_route(const route_node& root, route_search& search) { return find_node(root, 0, 0, search); }
 
 }  // namespace gyre::http

@@ -15,36 +15,14 @@ namespace gyre::http {
 namespace {
 
 // "DELETE, GET, HEAD, OPTIONS"
-std::string allowed_methods(const route_list& routes) {
-  std::vector<std::string_view> all = {"OPTIONS"};
-  for (const auto& each : routes) {
-    if (each->method != "*") all.emplace_back(each->method);
-    if (each->method == "GET") all.emplace_back("HEAD");
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+std::string listed(std::vector<std::string_view>& methods) {
+  if (std::find(methods.begin(), methods.end(), "GET") != methods.end()) methods.emplace_back("HEAD");
+  methods.emplace_back("OPTIONS");
+  std::sort(methods.begin(), methods.end());
+  methods.erase(std::unique(methods.begin(), methods.end()), methods.end());
   std::string text;
-  for (const std::string_view each : all) text.append(text.empty() ? "" : ", ").append(each);
+  for (const std::string_view each : methods) text.append(text.empty() ? "" : ", ").append(each);
   return text;
-}
-
-route* route_of(const route_list& routes, std::string_view method) noexcept {
-  for (const auto& each : routes)
-    if (each->method == method) return each.get();
-  return nullptr;
-}
-
-route* route_for(const route_list& routes, std::string_view method) noexcept {
-  if (route* const own = route_of(routes, method)) return own;
-  if (method == "HEAD")
-    if (route* const get = route_of(routes, "GET")) return get;
-  return route_of(routes, "*");
-}
-
-// Returns the route that a browser's preflight asks about. Fetch standard, "CORS-preflight request".
-route* route_asked_about(const route_list& routes, const request& r) noexcept {
-  const std::string_view method = r.field("Access-Control-Request-Method");
-  return r.method() == "OPTIONS" && !method.empty() ? route_for(routes, method) : nullptr;
 }
 
 // Answers OPTIONS with the allowed methods, and other methods with 405.
@@ -73,13 +51,12 @@ router::tree& router::routes() const noexcept {
 }
 
 router& router::add(std::string_view method, std::string_view pattern, handler h) {
-  routes().add(method, pattern, std::move(h), {});
+  routes().add(method, pattern, std::move(h), nullptr);
   return *this;
 }
 
 router& router::use(middleware around) {
-  routes().around.push_back(std::move(around));
-  routes().link_chains();
+  routes().use(std::move(around));
   return *this;
 }
 
@@ -93,22 +70,28 @@ router& router::not_found(handler h) {
   return *this;
 }
 
-router::group router::at(std::string_view prefix) { return {routes(), std::string(prefix)}; }
+router::group router::at(std::string_view prefix) {
+  check_prefix(prefix);
+  return {routes(), std::string(prefix), nullptr, prefix.empty() ? nullptr : &routes().cover(prefix, nullptr)};
+}
 
 router::group& router::group::add(std::string_view method, std::string_view pattern, handler h) {
-  routes_->add(method, prefix_ + std::string(pattern), std::move(h), around_);
+  if (!pattern.empty() && !pattern.starts_with('/')) (void)split_pattern(pattern);  // which refuses it
+  routes_->add(method, prefix_ + std::string(pattern), std::move(h), inner_);
   return *this;
 }
 
 router::group& router::group::use(middleware around) {
-  around_.push_back(std::move(around));
+  inner_ = routes_->surround(inner_, std::move(around));
+  if (covered_ != nullptr) router::tree::cover_also(*covered_, inner_);
   return *this;
 }
 
 router::group router::group::at(std::string_view prefix) const {
-  group inner(*routes_, prefix_ + std::string(prefix));
-  inner.around_ = around_;
-  return inner;
+  check_prefix(prefix);
+  std::string whole = prefix_ + std::string(prefix);
+  covered_prefix* const covered = prefix.empty() ? nullptr : &routes_->cover(whole, inner_);
+  return {*routes_, std::move(whole), inner_, covered};
 }
 
 namespace {
@@ -151,59 +134,70 @@ namespace {
 
 // Where a request leads.
 struct destination {
-  const std::vector<const middleware*>& around;
-  handler* last;              // null when the path has no handler for the method
-  const route_list* at_path;  // null when the path has no routes
+  const middleware_chain* around;
+  handler* last;  // null when the path has no handler for the method
 };
-
-destination lead_to(handler& last, router::tree& all, served_request& r) {
-  r.found_handler(last.made_at());
-  return {all.chain, &last, nullptr};
-}
 
 void note_route(served_request& r, const route& found, std::string_view rest) noexcept {
   r.found_handler(found.answer.made_at());
   r.found_route(found.pattern, rest);
 }
 
-// `search` has found the routes, unless the path is spelled out.
-destination lead_to_one_of(const route_list& at_path, const route_search* search, router::tree& all,
-                           served_request& r) {
-  route* found = route_for(at_path, r.method());
-  handler* const last = found != nullptr ? &found->answer : nullptr;
-  if (found == nullptr) found = route_asked_about(at_path, r);  // the middleware of its group answers
-  if (found == nullptr) return {all.chain, nullptr, &at_path};
-  note_route(r, *found, search != nullptr ? search->rest : std::string_view());
-  for (std::size_t i = 0; search != nullptr && i < search->count; ++i)
-    r.add_path_value(found->names[i], {search->values[i].text, search->values[i].size});
-  return {found->chain, last, &at_path};
+// Returns the method that a browser's preflight asks about. Fetch standard, "CORS-preflight request".
+std::string_view method_asked_about(const request& r) noexcept {
+  return r.method() == "OPTIONS" ? r.field("Access-Control-Request-Method") : std::string_view();
 }
 
-// `at_path` are the routes at a path that is spelled out.
-destination find_destination(router::tree& all, const route_list* at_path, served_request& r) {
-  const std::string_view path = r.path();
-  if (at_path != nullptr) return lead_to_one_of(*at_path, nullptr, all, r);
-  if (!path.starts_with('/')) return lead_to(all.no_route, all, r);
-  route_search search(path);
-  if (find_routes(all.root, search)) return lead_to_one_of(*search.found, &search, all, r);
-  return lead_to(all.not_found ? all.not_found : all.no_route, all, r);
+destination find_destination(router::tree& all, served_request& r) {
+  handler& no_route = all.not_found && r.path().starts_with('/') ? all.not_found : all.no_route;
+  const middleware_chain* around = &all.chain;
+  if (r.path().starts_with('/')) {
+    route_search search(r.path(), r.method(), method_asked_about(r));
+    if (find_route(all.root, search)) {
+      note_route(r, *search.found, search.rest);
+      for (std::size_t i = 0; i < search.count; ++i)
+        r.add_path_value(search.found->names[i], {search.values[i].text, search.values[i].size});
+      // The middleware of its group answers a preflight.
+      return {search.found->chain, search.handles_method ? &search.found->answer : nullptr};
+    }
+    if (search.covered != nullptr) around = &search.covered->chain;
+    if (search.path_exists) return {around, nullptr};
+  }
+  r.found_handler(no_route.made_at());
+  return {around, &no_route};
 }
 
-GYRE_CORO_WRAPPER task<response> pass(request& r, const std::vector<const middleware*>& chain, handler& last) {
+std::string methods_at(const router::tree& all, std::string_view path) {
+  std::vector<std::string_view> methods;
+  route_search search(path, {});
+  search.methods = &methods;
+  (void)find_route(all.root, search);
+  return listed(methods);
+}
+
+GYRE_CORO_WRAPPER task<response> pass(request& r, const middleware_chain& chain, handler& last) {
   return next_handler(chain.data(), chain.size(), last)(r);
 }
 
-task<response> answer_others(request& r, const std::vector<const middleware*>& chain, std::string allowed) {
+task<response> answer_others(request& r, const middleware_chain& chain, std::string allowed) {
   handler last = [&allowed](request& asked) { return answer_without_route(asked.method(), allowed); };
   co_return co_await pass(r, chain, last);
 }
 
+started_response start_route(request& r, route& found) {
+  note_route(served_request::of(r), found, {});
+  if (found.chain->empty()) return found.answer.start(r);
+  return pass(r, *found.chain, found.answer);
+}
+
 // Not part of start(), which would need a large frame for it.
 [[gnu::noinline]] started_response start_other(request& r, router::tree& all, const route_list* at_path) {
-  const destination to = find_destination(all, at_path, served_request::of(r));
-  if (to.last == nullptr) return answer_others(r, to.around, allowed_methods(*to.at_path));
-  if (to.around.empty()) return to.last->start(r);
-  return pass(r, to.around, *to.last);
+  route* const spelled_out = at_path == nullptr ? nullptr : route_for(*at_path, r.method());
+  if (spelled_out != nullptr) return start_route(r, *spelled_out);
+  const destination to = find_destination(all, served_request::of(r));
+  if (to.last == nullptr) return answer_others(r, *to.around, methods_at(all, r.path()));
+  if (to.around->empty()) return to.last->start(r);
+  return pass(r, *to.around, *to.last);
 }
 
 }  // namespace
@@ -212,11 +206,7 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
 started_response router::start(request& r) {
   tree& all = routes();
   const route_list* const at_path = find_spelled_out(all.root, r.path());
-  if (route* const found = at_path == nullptr ? nullptr : route_of(*at_path, r.method())) {
-    note_route(served_request::of(r), *found, {});
-    if (found->chain.empty()) return found->answer.start(r);
-    return pass(r, found->chain, found->answer);
-  }
+  if (route* const found = at_path == nullptr ? nullptr : route_of(*at_path, r.method())) return start_route(r, *found);
   return start_other(r, all, at_path);
 }
 
