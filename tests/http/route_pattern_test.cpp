@@ -1,4 +1,4 @@
-// tests/http/route_pattern_test.cpp: patterns and prefixes that cannot be meant are refused, with what to write instead.
+// tests/http/route_pattern_test.cpp: patterns that cannot be meant are refused, with what to write instead.
 #include <gyre/http/router.hpp>
 
 #include "tests/http/router_answers.hpp"
