@@ -8,7 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -17,10 +19,11 @@ namespace gyre::fs {
 namespace {
 
 // Non-blocking: opening a named pipe must not wait for a writer.
-constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+constexpr int to_read = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+constexpr int to_look = O_PATH | O_CLOEXEC;
 constexpr std::uint64_t below = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
 
-int open_resolving(int root, const std::string& path, std::uint64_t resolve, int how_to = flags) noexcept {
+int open_resolving(int root, const std::string& path, std::uint64_t resolve, int how_to) noexcept {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(how_to);
   how.resolve = resolve;
@@ -39,11 +42,42 @@ int open_step_by_step(int root, std::string_view path) noexcept {
     }
     if (name.empty()) continue;
     const int from = at ? at.get() : root;
-    const int next = ::openat(from, name.c_str(), (path.empty() ? flags : O_PATH | O_CLOEXEC) | O_NOFOLLOW);
+    const int next = ::openat(from, name.c_str(), (path.empty() ? to_read : to_look) | O_NOFOLLOW);
     if (next < 0) return -1;
     at = owned_fd(next);
   }
   return at.release();
+}
+
+// The path of an open file, or an empty one where /proc does not tell it.
+std::string path_of(int descriptor) {
+  std::string path(PATH_MAX, '\0');
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  const ssize_t size = ::readlink(link.c_str(), path.data(), path.size());
+  path.resize(size < 0 || static_cast<std::size_t>(size) == path.size() ? 0 : static_cast<std::size_t>(size));
+  return path;
+}
+
+bool has_parent_segment(std::string_view path) noexcept {
+  for (; !path.empty(); path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1))
+    if (path.substr(0, path.find('/')) == "..") return true;
+  return false;
+}
+
+// For a path that RESOLVE_BENEATH refuses because of a link: an absolute link, or one that passes through a directory
+// above the root, may lead to a file inside. Looks where it leads, without opening it, and opens that place anew, by a
+// path without links.
+int open_where_links_lead(int root, const std::string& path, int how_to) {
+  const owned_fd place(has_parent_segment(path) ? -1 : open_resolving(root, path, RESOLVE_NO_MAGICLINKS, to_look));
+  const std::string from = path_of(root);
+  const std::string to = place ? path_of(place.get()) : std::string();
+  const std::string inside = from.ends_with('/') ? from : from + '/';
+  if (!from.starts_with('/') || !(to + '/').starts_with(inside)) {
+    errno = EXDEV;
+    return -1;
+  }
+  const std::string there = to.size() > inside.size() ? to.substr(inside.size()) : ".";
+  return open_resolving(root, there, below | RESOLVE_NO_SYMLINKS, how_to);
 }
 
 found_file describe(int descriptor) noexcept {
@@ -60,20 +94,26 @@ found_file describe(int descriptor) noexcept {
   return found;
 }
 
-found_file open_slowly(int root, const std::string& path, std::uint64_t resolve) noexcept {
-  int descriptor = open_resolving(root, path, resolve);
+found_file open_slowly(int root, const std::string& path, std::uint64_t resolve, int how_to) {
+  int descriptor = open_resolving(root, path, resolve, how_to);
+  if (descriptor < 0 && errno == EXDEV) descriptor = open_where_links_lead(root, path, how_to);
   if (descriptor < 0 && (errno == ENOSYS || errno == EPERM) && resolve != 0)
     descriptor = open_step_by_step(root, path);
   else if (descriptor < 0 && (errno == ENOSYS || errno == EPERM))
-    descriptor = ::openat(root, path.c_str(), flags);
+    descriptor = ::openat(root, path.c_str(), how_to);
   return describe(descriptor);
 }
 
-task<found_file> find(int root, std::string path, std::uint64_t resolve) {
-  const int known = open_resolving(root, path, resolve | RESOLVE_CACHED);
-  if (known >= 0 || (errno != EAGAIN && errno != EINVAL && errno != ENOSYS && errno != EPERM))
-    co_return describe(known);
-  auto open = [root, &path, resolve] { return open_slowly(root, path, resolve); };
+// The kernel would read a path only up to a zero byte.
+bool is_cut_off(std::string_view path) noexcept { return path.find('\0') != std::string_view::npos; }
+
+task<found_file> find(int root, std::string path, std::uint64_t resolve, int how_to) {
+  if (is_cut_off(path)) co_return found_file{.error = ENOENT};
+  const int known = open_resolving(root, path, resolve | RESOLVE_CACHED, how_to);
+  const bool answered = known >= 0 || (errno != EAGAIN && errno != EINVAL && errno != ENOSYS && errno != EPERM &&
+                                       (errno != EXDEV || has_parent_segment(path)));
+  if (answered) co_return describe(known);
+  auto open = [root, &path, resolve, how_to] { return open_slowly(root, path, resolve, how_to); };
   co_return co_await to_thread(io::blocking_pool::for_files(), open);
 }
 
@@ -85,11 +125,21 @@ owned_fd open_root(std::string_view path) {
   return root;
 }
 
-found_file look_below(int root, const std::string& path) noexcept {
-  return describe(open_resolving(root, path, below, O_PATH | O_CLOEXEC));
+found_file look_below(int root, const std::string& path) {
+  if (is_cut_off(path)) return {.error = ENOENT};
+  int descriptor = open_resolving(root, path, below, to_look);
+  if (descriptor < 0 && errno == EXDEV) descriptor = open_where_links_lead(root, path, to_look);
+  return describe(descriptor);
 }
 
-GYRE_CORO_WRAPPER task<found_file> find_below(int root, std::string path) { return find(root, std::move(path), below); }
-GYRE_CORO_WRAPPER task<found_file> find_anywhere(std::string path) { return find(AT_FDCWD, std::move(path), 0); }
+GYRE_CORO_WRAPPER task<found_file> find_below(int root, std::string path) {
+  return find(root, std::move(path), below, to_read);
+}
+GYRE_CORO_WRAPPER task<found_file> find_anywhere(std::string path) {
+  return find(AT_FDCWD, std::move(path), 0, to_read);
+}
+GYRE_CORO_WRAPPER task<found_file> find_root(std::string path) {
+  return find(AT_FDCWD, std::move(path), 0, to_look | O_DIRECTORY);
+}
 
 }  // namespace gyre::fs

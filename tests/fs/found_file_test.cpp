@@ -61,8 +61,53 @@ TEST(found_file, a_path_or_a_link_that_leads_out_of_the_directory_is_refused) {
   EXPECT_EQ(gyre::run(fs::find_anywhere((here.path / "out").string())).error, 0);
 }
 
+TEST(found_file, an_absolute_link_is_followed_if_it_leads_to_a_place_inside) {
+  const tree here;
+  const std::filesystem::path other = here.path.parent_path() / "tree2";  // begins with the name of the root
+  std::filesystem::create_directories(other);
+  std::ofstream(other / "a.txt") << "another";
+  std::filesystem::create_symlink(here.path / "below/a.txt", here.path / "file");
+  std::filesystem::create_directory_symlink(here.path / "below", here.path / "directory");
+  std::filesystem::create_symlink("../tree/below/a.txt", here.path / "through the parent");
+  std::filesystem::create_directory_symlink(here.path, here.path.parent_path() / "also the tree");
+  std::filesystem::create_symlink(here.path.parent_path() / "also the tree/file", here.path / "by two links");
+  std::filesystem::create_symlink(other / "a.txt", here.path / "beside");
+  std::filesystem::create_directory_symlink(here.path.parent_path(), here.path / "parent");
+  std::filesystem::create_directory_symlink(here.path, here.path / "itself");
+  const gyre::owned_fd root = fs::open_root(here.path.string());
+  for (const char* const each :
+       {"file", "directory/a.txt", "through the parent", "by two links", "parent/tree/file", "itself/file"}) {
+    const fs::found_file found = gyre::run(fs::find_below(root.get(), each));
+    EXPECT_EQ(found.error, 0) << each;
+    EXPECT_EQ(found.facts.size, 8U) << each;
+    EXPECT_EQ(fs::look_below(root.get(), each).error, 0) << each;
+  }
+  for (const char* const each : {"beside", "parent", "parent/outside.txt", "directory/../../outside.txt"}) {
+    EXPECT_EQ(gyre::run(fs::find_below(root.get(), each)).error, EXDEV) << each;
+    EXPECT_EQ(fs::look_below(root.get(), each).error, EXDEV) << each;
+  }
+}
+
+TEST(found_file, a_path_that_leads_out_by_itself_is_refused_even_if_it_comes_back) {
+  const tree here;
+  const gyre::owned_fd root = fs::open_root(here.path.string());
+  EXPECT_EQ(gyre::run(fs::find_below(root.get(), "../tree/below/a.txt")).error, EXDEV);
+  EXPECT_EQ(fs::look_below(root.get(), "../tree/below/a.txt").error, EXDEV);
+}
+
+TEST(found_file, a_path_with_a_zero_byte_is_not_there) {
+  const tree here;
+  const gyre::owned_fd root = fs::open_root(here.path.string());
+  const std::string path("below/a.txt\0.png", 16);
+  EXPECT_EQ(gyre::run(fs::find_below(root.get(), path)).error, ENOENT);
+  EXPECT_EQ(fs::look_below(root.get(), path).error, ENOENT);
+  EXPECT_EQ(gyre::run(fs::find_anywhere(here.path.string() + "/" + path)).error, ENOENT);
+}
+
 TEST(found_file, a_root_that_is_no_directory_is_refused) {
   const tree here;
   EXPECT_THROW((void)fs::open_root((here.path / "below/a.txt").string()), gyre::io_error);
+  EXPECT_EQ(gyre::run(fs::find_root((here.path / "below/a.txt").string())).error, ENOTDIR);
+  EXPECT_EQ(gyre::run(fs::find_root(here.path.string())).facts.kind, fs::file_kind::directory);
   EXPECT_EQ(fs::facts_of(-1).error().value(), EBADF);
 }

@@ -126,7 +126,11 @@ TEST_F(static_files_test, a_link_that_leads_out_of_the_root_is_not_there) {
 TEST_F(static_files_test, a_link_that_stays_inside_is_followed) {
   write("real/a.txt", "a");
   std::filesystem::create_symlink("real/a.txt", root_ / "link.txt");
+  std::filesystem::create_symlink(root_ / "real/a.txt", root_ / "absolute.txt");
   EXPECT_EQ(get("/link.txt").body, "a");
+  EXPECT_EQ(get("/absolute.txt").body, "a");
+  options_.listing = true;
+  EXPECT_NE(get("/").body.find("absolute.txt"), std::string::npos);
 }
 
 TEST_F(static_files_test, a_loop_of_links_is_not_there) {

@@ -43,9 +43,9 @@ struct static_files_options {
 /// Serves the files below a directory: `routes.get("/assets/{path...}", http::static_files("public"))`.
 ///
 /// The path is the part that "{path...}" matched, otherwise the path of the request. Nothing outside of the directory
-/// is served, whatever the path or a symbolic link says; links that stay inside are followed. The extension gives the
-/// media type. Conditional requests and ranges are answered. Files are not copied through this program. A directory
-/// without a trailing slash is a redirect, and so is a path with a superfluous slash.
+/// is served, whatever the path or a symbolic link says; links to places inside are followed, absolute ones too. The
+/// extension gives the media type. Conditional requests and ranges are answered. Files are not copied through this
+/// program. A directory without a trailing slash is a redirect, and so is a path with a superfluous slash.
 /// A path with "." or ".." gets 404, even if they are encoded. Routes do not resolve dots, so such a path could
 /// otherwise get past the middleware of a route.
 /// 404 for missing files, 403 for files that must not be read.
