@@ -168,6 +168,18 @@ command_line::~command_line() = default;
 
 namespace {
 
+// A message may quote an argument with a URL, and a URL may hold a password.
+std::string without_passwords(std::string text) {
+  constexpr std::string_view before_authority = "://";
+  for (auto colon = text.find(before_authority); colon != std::string::npos;
+       colon = text.find(before_authority, colon + 1)) {
+    const auto begin = colon + before_authority.size();
+    const auto at = text.substr(0, text.find_first_of(" \t\n\"", begin)).rfind('@');
+    if (at != std::string::npos && at >= begin) text.replace(begin, at - begin, "…");
+  }
+  return text;
+}
+
 // The message for a bad value names its flag. If the value came from an environment variable, this names the variable.
 void name_variable(const CLI::App& app, std::string_view message, const std::vector<std::string_view>& arguments) {
   for (const CLI::App* const each : app.get_subcommands()) name_variable(*each, message, arguments);
@@ -188,7 +200,7 @@ void name_variable(const CLI::App& app, std::string_view message, const std::vec
 int command_line::parse(int argc, char** argv) {
   parser_->failure_message([](const CLI::App* of, const CLI::Error& error) {
     const std::string hint = CLI::FailureMessage::simple(of, CLI::Error("", ""));  // begins with an empty line
-    return gyre::printable(error.what()) + hint;
+    return gyre::printable(without_passwords(error.what())) + hint;
   });
   try {
     parser_->parse(argc, argv);

@@ -89,7 +89,7 @@ std::expected<url, std::string> proxy_options::parse(std::string_view text) {
   if (!parsed) return parsed;
   for (const std::string_view known : {"http", "socks5", "socks5h"})
     if (parsed->scheme() == known) return parsed;
-  return std::unexpected("proxy \"" + whole + "\": expected http://, socks5:// or socks5h://");
+  return std::unexpected("proxy \"" + parsed->string() + "\": expected http://, socks5:// or socks5h://");
 }
 
 proxy_options proxy_options::from_environment() {

@@ -1,5 +1,6 @@
 // src/client/redirect.cpp: where a redirect leads, and what does not go there. RFC 9110 §15.4.
 #include "client_exchange.hpp"
+#include "url_reader.hpp"
 
 namespace gyre::http {
 
@@ -13,7 +14,7 @@ bool client_exchange::is_redirect() const noexcept {
 // closed as after any response.
 void client_exchange::follow_redirect(unsigned followed) {
   const std::string_view location = find_field(input_.head().fields(), "Location")->value;
-  if (followed >= most_redirects) fail(client_errc::too_many_redirects, location);
+  if (followed >= most_redirects) fail(client_errc::too_many_redirects, shown_without_user(location));
   auto next = request.url.resolve(location);
   if (!next) fail(client_errc::bad_redirect, next.error());
   if (next->scheme() != "http" && next->scheme() != "https") fail(client_errc::bad_redirect, next->string());

@@ -1,6 +1,7 @@
 // src/client/request_text.cpp: fields of the program, and those that the client adds.
 #include "request_text.hpp"
 
+#include <gyre/http/authentication.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/io/printable.hpp>
@@ -15,19 +16,6 @@ constexpr std::string_view own_fields[] = {"Content-Length",   "Transfer-Encodin
                                            "Proxy-Connection", "Proxy-Authorization"};
 
 }  // namespace
-
-std::string encode_base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : digits[group >> (18U - 6U * k) & 63U];
-  }
-  return out;
-}
 
 void request_text::clear() noexcept {
   constexpr std::size_t kept = std::size_t{64} << 10U;

@@ -63,6 +63,4 @@ struct request_text {
   void write_head(std::string& out, std::string_view user_agent, const framing& body) const;
 };
 
-[[nodiscard]] std::string encode_base64(std::string_view bytes);
-
 }  // namespace gyre::http

@@ -2,10 +2,9 @@
 #include "tunnel.hpp"
 
 #include <gyre/client/client_error.hpp>
+#include <gyre/http/authentication.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
-
-#include "request_text.hpp"
 
 #include <array>
 #include <cstddef>

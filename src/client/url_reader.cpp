@@ -46,13 +46,25 @@ std::size_t size_of_scheme(std::string_view text) noexcept {
 
 }  // namespace
 
+std::string shown_without_user(std::string_view text) {
+  constexpr std::size_t longest = 200;
+  constexpr std::string_view before_authority = "://";
+  // A text that is no URL may have its at sign anywhere behind the password.
+  const std::size_t at = text.rfind('@');
+  std::string shown;
+  if (at != std::string_view::npos) {
+    const std::size_t colon = text.find(before_authority);
+    if (colon < at) shown += printable(text.substr(0, colon + before_authority.size()));
+    shown += "…";
+    text.remove_prefix(at);
+  }
+  shown += printable(text.substr(0, longest));
+  if (text.size() > longest) shown += "…";
+  return shown;
+}
+
 std::string url_reader::sentence(std::string_view text) const {
-  constexpr std::size_t shown = 200;
-  std::string all = "url \"";
-  all += printable(text.substr(0, shown));
-  all += text.size() > shown ? "…\": " : "\": ";
-  all += reason_;
-  return all;
+  return "url \"" + shown_without_user(text) + "\": " + reason_;
 }
 
 bool url_reader::has_only_text(std::string_view text) noexcept {

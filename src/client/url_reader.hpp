@@ -9,6 +9,9 @@
 
 namespace gyre::http {
 
+/// A text that may be a URL, for messages: printable, cut off when it is long, and without a user name and a password.
+[[nodiscard]] std::string shown_without_user(std::string_view text);
+
 class url_reader {
  public:
   explicit url_reader(url& out) noexcept : out_(out) {}

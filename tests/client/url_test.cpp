@@ -116,6 +116,20 @@ TEST(url, text_that_is_not_one_is_refused_with_a_sentence) {
   EXPECT_EQ(reason("http://a%3Ab:c@x/"), "the user name contains a colon");
 }
 
+TEST(url, the_sentence_shows_no_password) {
+  for (const char* const each : {"htp://ann:secret@a/", "http://ann:sec/ret@a:b/", "http://ann:secret@a b",
+                                 "ann:secret@a", "http//ann:secret@a", "http://ann:sec@ret@[a/"}) {
+    const std::string sentence = http::url::parse(each).error();
+    EXPECT_EQ(sentence.find("ret"), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find("ann"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("@"), std::string::npos) << sentence;
+  }
+  EXPECT_EQ(normal("htp://ann:secret@a/"), "url \"htp://…@a/\": the scheme is not http or https");
+  EXPECT_EQ(resolved("http://a/", "//ann:secret@b c/"), "url \"…@b c/\": the host contains a forbidden character");
+  const auto proxy = http::proxy_options::parse("https://ann:secret@p:1");
+  EXPECT_EQ(proxy.error(), "proxy \"https://p:1/\": expected http://, socks5:// or socks5h://");
+}
+
 TEST(url, line_ends_and_zero_bytes_are_refused_everywhere) {
   using namespace std::string_view_literals;
   for (const std::string_view each : {"http://a/\r\nX: y"sv, "http://a\r\n/"sv, "http://a/?\n"sv, "http://a/\0"sv,

@@ -104,6 +104,29 @@ TEST(access_log, a_request_is_a_line) {
   });
 }
 
+TEST(access_log, passwords_of_urls_are_not_logged) {
+  for (const http::log_format format : {http::log_format::combined, http::log_format::json})
+    run_virtual([format]() -> task<> {
+      auto ends = gyre::open_pipe();
+      http::access_log log(ends.writer.get(), {.format = format});
+      http_test_client app(logging_options(log));
+      for (const char* const url :
+           {"http://ann:secret@a.test/x?y=p@q", "https://ann:sec@ret@a.test", "http://a.test/@p"}) {
+        owned_fields fields = {{"Referer", url}};
+        (void)co_await app.request("GET", "/http://ann:secret@b.test/", std::move(fields), "");
+      }
+      (void)co_await app.exchange_bytes("GET http://ann:secret@a.test/z HTTP/1.1\r\nHost: a.test\r\n\r\n");
+      co_await gyre::sleep(1ms);
+      const auto lines = lines_of(drain(ends.reader.get()));
+      EXPECT_EQ(lines.size(), 4u);
+      EXPECT_NE(lines[0].find("\"http://a.test/x?y=p@q\""), std::string::npos) << lines[0];
+      EXPECT_NE(lines[0].find("/http://ann:secret@b.test/"), std::string::npos) << "a path is no URL";
+      EXPECT_NE(lines[1].find("\"https://a.test\""), std::string::npos) << lines[1];
+      EXPECT_NE(lines[2].find("\"http://a.test/@p\""), std::string::npos) << lines[2];
+      EXPECT_EQ(lines[3].find("secret"), std::string::npos) << lines[3];
+    });
+}
+
 TEST(access_log, a_client_can_forge_no_line) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();

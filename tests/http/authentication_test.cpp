@@ -49,6 +49,14 @@ TEST(equal_secrets, only_the_same_bytes_are_equal) {
   for (const char* other : {"", "ab", "abd", "xbc", "abcd"}) EXPECT_FALSE(http::equal_secrets("abc", other)) << other;
 }
 
+TEST(encode_base64, pads_to_groups_of_four) {
+  EXPECT_EQ(http::encode_base64(""), "");
+  EXPECT_EQ(http::encode_base64("f"), "Zg==");
+  EXPECT_EQ(http::encode_base64("fo"), "Zm8=");
+  EXPECT_EQ(http::encode_base64("foo"), "Zm9v");
+  EXPECT_EQ(http::encode_base64("\xff\xfe\xfd\xf8"), "//79+A==");
+}
+
 TEST(decode_base64, what_means_bytes_is_read_and_nothing_else) {
   EXPECT_EQ(http::decode_base64(""), "");
   EXPECT_EQ(http::decode_base64("Zg=="), "f");

@@ -23,7 +23,8 @@ class GYRE_API url {
   /// Errors: std::invalid_argument, with the sentence of parse().
   explicit url(std::string_view text);
 
-  /// Returns the url, or a sentence: `url "htp://a": the scheme is not http or https`.
+  /// Returns the url, or a sentence: `url "htp://a": the scheme is not http or https`. It shows no user name and no
+  /// password.
   [[nodiscard]] static std::expected<url, std::string> parse(std::string_view text);
 
   /// Resolves a reference such as a Location field: "../b?x", "//host/", "https://other/". RFC 3986 §5.2. The result

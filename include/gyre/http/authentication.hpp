@@ -22,6 +22,8 @@ namespace gyre::http {
 
 /// Strict: requires padding, and allows no white space and no unused bits. Nothing when malformed. RFC 4648 §4.
 [[nodiscard]] GYRE_API std::optional<std::string> decode_base64(std::string_view text);
+/// With padding.
+[[nodiscard]] GYRE_API std::string encode_base64(std::string_view bytes);
 
 struct basic_credentials {
   std::string user;

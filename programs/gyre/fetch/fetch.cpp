@@ -85,7 +85,7 @@ class fetches {
     try {
       co_await std::move(fetch);
     } catch (const std::exception& failure) {
-      progress_.say(fmt::format("gyre fetch: {}: {}", url, explain(failure)));
+      progress_.say(fmt::format("gyre fetch: {}: {}", http::url(url).string(), explain(failure)));
       if (code_ == 0) code_ = exit_code_of(failure);
     }
   }

@@ -4,6 +4,8 @@
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/requests/request_options.hpp"
 
+#include <gyre/http/authentication.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +17,9 @@ std::string compose(const load_settings& settings, const gyre::http::url& url, c
   const std::string body = settings.data ? read_data("--data", *settings.data) : std::string();
   std::string text = fmt::format("{} {} HTTP/1.1\r\n", method, url.target());
   if (!has_header(settings.headers, "host")) text += fmt::format("Host: {}\r\n", url.authority());
+  if (!has_header(settings.headers, "authorization") && !(url.user().empty() && url.password().empty()))
+    text += fmt::format("Authorization: Basic {}\r\n",
+                        gyre::http::encode_base64(fmt::format("{}:{}", url.user(), url.password())));
   if (!has_header(settings.headers, "user-agent")) text += "User-Agent: gyre-load\r\n";
   if (!has_header(settings.headers, "accept")) text += "Accept: */*\r\n";
   for (const std::string& each : settings.headers) {

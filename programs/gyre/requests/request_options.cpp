@@ -38,7 +38,14 @@ std::string check_url(const std::string& text) {
   const auto parsed = gyre::http::url::parse(text);
   if (!parsed) return parsed.error();
   if (parsed->scheme() == "http" || parsed->scheme() == "https") return {};
-  return fmt::format("expected http:// or https://, got \"{}\"", text);
+  return fmt::format("expected http:// or https://, got \"{}\"", parsed->string());
+}
+
+std::string check_url_without_user(const std::string& text) {
+  if (std::string wrong = check_url(text); !wrong.empty()) return wrong;
+  const gyre::http::url parsed(text);
+  if (parsed.user().empty() && parsed.password().empty()) return {};
+  return fmt::format("{}: a user name and a password are not used here", parsed.string());
 }
 
 std::string check_proxy(const std::string& text) {
@@ -55,8 +62,9 @@ std::string check_method(const std::string& text) {
 
 std::string check_request_header(const std::string& text) {
   const auto [name, value] = split_header(text);
+  // The text may hold a password.
   if (!text.contains(':') || !gyre::http::is_token(name))
-    return fmt::format("expected \"Name: value\", got \"{}\"", text);
+    return fmt::format("expected \"Name: value\", got \"{}\"", name.substr(0, name.find_first_of(" \t=;,")));
   if (!gyre::http::is_field_value(value)) return fmt::format("the value of {} holds a control character", name);
   for (const auto& [own, taken] : own_fields) {
     if (!gyre::http::equal_ignoring_case(name, own)) continue;

@@ -47,6 +47,18 @@ std::string version_of(const request& r) { return "HTTP/1." + std::to_string(r.m
 
 }  // namespace
 
+// A user name and a password in a URL are a secret: RFC 9110 §4.2.4, §10.1.3.
+std::string_view line_writer::without_user(std::string_view url) {
+  constexpr std::string_view before_authority = "://";
+  const std::size_t colon = url.find(before_authority);
+  if (colon == std::string_view::npos || url.find_first_of("/?#") < colon) return url;
+  const std::size_t begin = colon + before_authority.size();
+  const std::size_t at = url.substr(0, url.find_first_of("/?#", begin)).rfind('@');
+  if (at == std::string_view::npos || at < begin) return url;
+  shortened_.assign(url.substr(0, begin)).append(url.substr(at + 1));
+  return shortened_;
+}
+
 // Not strftime: the names of months must be English in every locale.
 void line_writer::set_time(std::time_t second) {
   if (second == second_) return;
@@ -103,12 +115,12 @@ void line_writer::append_combined(std::string& out, const exchange& what) {
   } else {
     value(r.method(), true);
     out.append(" ");
-    value(r.target(), true);
+    value(without_user(r.target()), true);
     out.append(" ").append(version_of(r));
   }
   out.append("\" ").append(std::to_string(what.status)).append(" ").append(std::to_string(what.body_bytes));
   out.append(" \"");
-  value(r.field("Referer"), true);
+  value(without_user(r.field("Referer")), true);
   out.append("\" \"");
   value(r.field("User-Agent"), true);
   out.append("\" ").append(seconds_of(what.duration)) += '\n';
@@ -129,14 +141,14 @@ void line_writer::append_json(std::string& out, const exchange& what, timespec w
   append_member(out, "user", r.attribute("user"));
   append_member(out, "request_id", r.attribute("request_id"));
   append_member(out, "method", r.method());
-  append_member(out, "host", r.host());
-  append_member(out, "target", r.target());
+  append_member(out, "host", r.host().substr(r.host().rfind('@') + 1));
+  append_member(out, "target", without_user(r.target()));
   if (!r.method().empty()) append_member(out, "protocol", version_of(r));
   out.append(",\"status\":").append(std::to_string(what.status));
   out.append(",\"bytes\":").append(std::to_string(what.body_bytes));
   out.append(",\"seconds\":").append(seconds_of(what.duration));
   out.append(",\"complete\":").append(what.complete ? "true" : "false");
-  append_member(out, "referer", r.field("Referer"));
+  append_member(out, "referer", without_user(r.field("Referer")));
   append_member(out, "user_agent", r.field("User-Agent"));
   out.append("}\n");
 }

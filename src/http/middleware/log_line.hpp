@@ -23,11 +23,14 @@ class line_writer {
   void append_member(std::string& out, std::string_view name, std::string_view value) const;
   void append_json_time(std::string& out, timespec when);
   void set_time(std::time_t second);
+  /// Lifetime: until the next call.
+  [[nodiscard]] std::string_view without_user(std::string_view url);
 
   log_format format_;
   std::size_t longest_;
   std::time_t second_ = -1;
-  std::string time_;  // of `second_`, in the log's format
+  std::string time_;       // of `second_`, in the log's format
+  std::string shortened_;  // a URL without its user name
 };
 
 }  // namespace gyre::http
