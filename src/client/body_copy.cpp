@@ -13,6 +13,7 @@ namespace gyre::http {
 
 task<std::uint64_t> client_exchange::copy_to(body_writer& to) {
   const std::uint64_t before = received();
+  to.send_head();  // the other side may have sent no more than its head so far
   while (!at_end()) {
     const std::string_view piece = co_await receive(~std::size_t{0});
     if (piece.empty()) break;

@@ -213,8 +213,9 @@ TEST(response_body, a_stream_of_the_announced_length_is_not_in_chunks) {
 
 TEST(response_body, more_than_the_announced_length_is_not_sent_and_the_programs_error) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_and_failures_from(announces(5, "123456"), failures, hello_request + hello_request);
-  EXPECT_EQ(body_of(bytes), "");
+  const auto bytes = bytes_and_failures_from(announces(5, "123456"), failures, hello_request);
+  EXPECT_EQ(status_of(bytes), 500);
+  EXPECT_EQ(body_of(bytes), "Internal Server Error\n");
   EXPECT_EQ(failures, (std::vector<std::string>{"the body of the response is longer than was announced"}));
 }
 

@@ -30,6 +30,8 @@ struct body_filter {
   virtual task<> write(std::string_view piece) = 0;
   virtual void append(std::string_view piece) = 0;
   virtual task<> flush() = 0;
+  /// Same as body_writer::send_head(). A filter passes it to the next writer. Defaults to a no-op.
+  virtual void send_head() {}
   /// Same as body_writer::add_trailer(), whose checks have been made. A filter passes it to the next writer. Defaults
   /// to dropping the field.
   virtual void add_trailer(std::string_view /*name*/, std::string_view /*value*/) {}
@@ -40,6 +42,9 @@ struct body_filter {
 
 /// Writes the body of a response. Data goes out when 16 KiB have gathered, or as soon as the task waits for something
 /// else. So an event is sent when it happens, and many small pieces share one system call.
+///
+/// The head leaves with the first byte of the body, or when flush() or send_head() is called. An exception before that
+/// becomes the answer: that of a status_error, otherwise 500. Later ones cut the response off.
 ///
 /// A response to HEAD accepts everything and sends nothing. Thread: that of the response. One task writes at a time.
 class GYRE_API body_writer {
@@ -76,7 +81,11 @@ class GYRE_API body_writer {
   /// The same for a descriptor. Cancel: as above. Errors: as above.
   [[nodiscard]] task<> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
-  /// Returns when everything written has been handed to the kernel.
+  /// Lets the head leave before the first byte of the body, which may take long to come. It is sent as soon as the task
+  /// waits for something else. A no-op after the head. Errors: std::bad_alloc.
+  void send_head();
+
+  /// Returns when everything written has been handed to the kernel, and the head in any case.
   ///
   /// Cancel: same as write. Errors: same as write.
   [[nodiscard]] task<> flush();
@@ -101,6 +110,7 @@ class GYRE_API body_writer {
   void expect_whole(const char* operation) const;
   // The socket to which write_bulk() moves pieces, or null when write() has to be used.
   [[nodiscard]] socket_state* bulk_target() const noexcept;
+  void release_head();
   // The same as write().
   task<> write_bulk(socket_bulk& bulk);
   task<> filter_file(int file, std::uint64_t offset, std::uint64_t count);
@@ -109,7 +119,8 @@ class GYRE_API body_writer {
   body_filter* filter_ = nullptr;  // used instead of the output
   std::uint64_t written_ = 0;
   std::uint64_t announced_ = any_length;
-  std::string trailers_;  // "Name: value\r\n" each
+  std::string_view head_;  // of the response, until it is released
+  std::string trailers_;   // "Name: value\r\n" each
   form form_ = form::chunked;
   bool cut_off_ = false;  // a piece was left in the middle: nothing may follow
 };

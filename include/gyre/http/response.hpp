@@ -95,7 +95,8 @@ class GYRE_API response {
   static response file(owned_fd file, std::uint64_t offset, std::uint64_t length, std::string_view media_type);
 
   /// A body written by `f(body_writer&)`, which returns a task<>. It is sent in chunks, unless set_length announces its
-  /// length. `f` runs after the handler has returned, and is cancelled when the client leaves.
+  /// length. `f` runs after the handler has returned, and is cancelled when the client leaves. An exception before its
+  /// first byte becomes the answer: see body_writer.
   /// Lifetime: `f` and the request are kept until the body has been sent.
   template <class F>
     requires requires(F f, body_writer& out) {
@@ -167,8 +168,8 @@ class GYRE_API response {
 
   [[nodiscard]] std::string_view media_type() const noexcept;
   void set_media_type(std::string_view type) &;
-  /// Announces the length of a body that is made piece by piece. A body of another length is cut off, and the error is
-  /// reported to the loop's exception handler.
+  /// Announces the length of a body that is made piece by piece. A body of another length is an error: it is cut off,
+  /// or answered with 500 if nothing of it has been sent, and reported to the loop's exception handler.
   void set_length(std::uint64_t bytes) & noexcept;
   /// The length, if it is known. Nothing for a body that is made piece by piece without an announcement.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;

@@ -32,6 +32,7 @@ class compressing_filter final : public body_filter {
   task<> write(std::string_view piece) override;
   void append(std::string_view piece) override;
   task<> flush() override;
+  void send_head() override { out_.send_head(); }
   void add_trailer(std::string_view name, std::string_view value) override { out_.add_trailer(name, value); }
   [[nodiscard]] std::size_t waiting() const noexcept override { return ready_.size() + out_.waiting(); }
   task<> finish();

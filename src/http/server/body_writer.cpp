@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gyre::http {
 namespace {
@@ -50,6 +51,7 @@ task<> body_writer::write(std::string_view piece) {
     cut_off_ = false;
     co_return;
   }
+  release_head();
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   check(co_await output_->write(piece));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
@@ -65,6 +67,7 @@ task<> body_writer::write_bulk(socket_bulk& bulk) {
   expect_whole("write");
   count(bulk.size());
   cut_off_ = true;  // until the piece is whole
+  release_head();
   check(co_await output_->write_bulk(bulk));
   cut_off_ = false;
 }
@@ -89,6 +92,7 @@ void body_writer::append(std::string_view piece) {
     return;
   }
   if (output_->failed()) return;
+  release_head();
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   output_->buffer().append(piece);
   if (form_ == form::chunked) output_->buffer().append("\r\n");
@@ -110,6 +114,7 @@ task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size
     cut_off_ = false;
     co_return;
   }
+  release_head();
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), size);
   check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
@@ -157,7 +162,18 @@ task<> body_writer::flush() {
     co_await filter_->flush();
     co_return;
   }
+  release_head();
   check(co_await output_->flush());
+}
+
+void body_writer::release_head() { output_->buffer().append(std::exchange(head_, {})); }
+
+void body_writer::send_head() {
+  if (output_ != nullptr) output_->check_loop("send_head");
+  if (filter_ != nullptr) return filter_->send_head();
+  if (head_.empty() || output_->failed()) return;
+  release_head();
+  (void)output_->settle(before::waiting_for_handler);
 }
 
 }  // namespace gyre::http

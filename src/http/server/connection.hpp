@@ -69,7 +69,7 @@ class connection final : private message_input::interim_sender {
   // Its frame would not fit the pool if it were embedded in the frame of a caller.
   [[gnu::noinline]] task<next_step> answer(workspace& work);
   task<next_step> send(workspace& work, response& r, progress& p);
-  task<bool> send_body(workspace& work, response_sender& sender, progress& p);
+  task<bool> send_body(workspace& work, response_sender& sender, progress& p, std::optional<response>& instead);
   [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
   static task<> ask_for_body(workspace& work, progress& p);
   [[gnu::noinline]] task<next_step> skip_body(workspace& work);

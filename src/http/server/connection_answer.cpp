@@ -1,5 +1,6 @@
 // src/http/server/connection_answer.cpp: a request whose answer takes time: its handler, the response, the unread body.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/http/field.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/loop/deadline.hpp>
 
@@ -24,6 +25,24 @@ constexpr std::string_view too_late = "this took too long";
 
 bool takes_time(const response_state& answer) noexcept {
   return answer.source == body_source::producer || answer.source == body_source::file;
+}
+
+bool describes_content(std::string_view name) noexcept {
+  if (equal_ignoring_case(name.substr(0, 8), "Content-")) return true;
+  for (const std::string_view each :
+       {"ETag", "Last-Modified", "Cache-Control", "Expires", "Accept-Ranges", "Location", "Trailer"})
+    if (equal_ignoring_case(name, each)) return true;
+  return false;
+}
+
+// The answer to a body that has failed keeps the fields that are not about that body, such as those of CORS and the
+// request ID, which middleware has added.
+void keep_fields(response_state& answer, const response_state& failed) {
+  for (std::string_view rest = failed.fields; !rest.empty();) {
+    const std::size_t size = rest.find('\n') + 1;
+    if (!describes_content(rest.substr(0, rest.find(':')))) answer.fields.append(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
 }
 
 }  // namespace
@@ -180,7 +199,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   const bool last = ends || work.input.broken;
   response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
   const bool whole = sender.begin();
-  p.status = state.status;
+  if (!sender.holds_head()) p.status = state.status;
   in_response_ = takes_over || !whole;
   if (takes_over) {
     p.scope->close();
@@ -193,7 +212,17 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     p.scope->ignore_client();
   p.body_bytes = sender.body_bytes();
   p.complete = whole && !sender.closes();
-  if (!p.complete) p.complete = co_await send_body(work, sender, p);
+  std::optional<response> instead;
+  if (!p.complete) p.complete = co_await send_body(work, sender, p, instead);
+  if (instead) {
+    keep_fields(instead->state(), state);
+    co_return co_await send(work, *instead, p);
+  }
+  if (!p.complete && sender.holds_head()) {
+    in_response_ = false;
+    p.status = client_has_left;
+    co_return next_step::close;
+  }
   if (!p.complete) co_return next_step::reset;
   in_response_ = false;
   const bool unread = !work.request.body().at_end();
@@ -204,21 +233,29 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
 }
 
 // Sends a body that takes time, or whose source must be gone before the connection closes.
-// Returns false if it was cut off.
-task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p) {
+// Returns false if it was cut off. Sets `instead` when it failed before anything was sent.
+task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p,
+                                 std::optional<response>& instead) {
   struct counted {
     progress& of;
     response_sender& from;
-    ~counted() { of.body_bytes = from.body_bytes(); }
+    ~counted() {
+      of.body_bytes = from.body_bytes();
+      if (!from.holds_head()) of.status = from.status();
+    }
   } const count{p, sender};
   bool sent = false;
   try {
     sent = co_await sender.send();
   } catch (const cancelled&) {
     if (!p.scope->absorbs_cancel()) throw;
+    if (sender.holds_head() && p.scope->expired()) instead = response::error(503, too_late);
   } catch (...) {  // cancels were caught above
     const bool client_is_gone = work.output.failed() && !work.output.file_failed();
-    if (!client_is_gone && !work.input.broken) report_failure(work.request);
+    if (!client_is_gone && sender.holds_head())
+      instead = response_for_failure(work);
+    else if (!client_is_gone && !work.input.broken)
+      report_failure(work.request);
   }
   p.scope->close();
   co_return sent;

@@ -56,8 +56,9 @@ bool response_sender::begin() {
     body_bytes_ = bytes.size();
     has_all_ = true;
   }
-  after_others_ = output_.has_unsent();
-  append_head(output_.buffer(), head);
+  holds_head_ = has_body_ && response_.source == body_source::producer;
+  if (holds_head_) response_.value.clear();
+  append_head(holds_head_ ? response_.value : output_.buffer(), head);
   return (!has_body_ || has_all_) && output_.settle(before::more_output);
 }
 
@@ -99,13 +100,16 @@ task<bool> response_sender::send() {
 class response_sender::writer_counter {
  public:
   writer_counter(response_sender& sender, const body_writer& writer) noexcept
-      : sender_(sender), writer_(writer), head_(sender.output_.sent() + sender.output_.buffer().size()) {}
+      : sender_(sender),
+        writer_(writer),
+        head_(sender.output_.sent() + sender.output_.buffer().size() + writer.head_.size()) {}
   writer_counter(const writer_counter&) = delete;
   writer_counter& operator=(const writer_counter&) = delete;
   ~writer_counter() {
     const std::uint64_t sent = sender_.output_.sent();
     const std::uint64_t taken = sent - std::min(head_, sent);
     sender_.body_bytes_ = complete ? writer_.written() : std::min(writer_.written(), taken);
+    sender_.holds_head_ = !writer_.head_.empty();
   }
   bool complete = false;
 
@@ -117,18 +121,18 @@ class response_sender::writer_counter {
 
 task<bool> response_sender::produce() {
   body_writer writer(output_);
+  writer.head_ = response_.value;
   writer_counter count(*this, writer);
   writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
   if (response_.length) writer.announced_ = *response_.length;
   // A producer that fails ends the connection. Complete answers to earlier requests must have left by then.
-  if (after_others_) {
+  if (output_.has_unsent()) {
     const transfer sent = co_await output_.flush();
     if (sent != transfer::done) co_return false;
   }
   message_output::background_sending background(co_await this_task_context{}, output_);
   std::exception_ptr failure;
   try {
-    (void)output_.settle(before::waiting_for_handler);  // the head leaves with the first pieces
     co_await response_.producer->produce(writer);
   } catch (...) {  // thrown again; nothing follows a response that was cut off
     failure = std::current_exception();
@@ -140,6 +144,7 @@ task<bool> response_sender::produce() {
   if (output_.failed() || writer.cut_off_) co_return false;
   if (response_.length && writer.written() != *response_.length)
     throw std::logic_error("the body of the response is shorter than was announced");
+  writer.release_head();
   if (chunked_) output_.buffer().append("0\r\n").append(writer.trailers_).append("\r\n");
   co_return count.complete = true;
 }

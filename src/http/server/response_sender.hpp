@@ -37,6 +37,9 @@ class response_sender {
   task<bool> send();
 
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
+  [[nodiscard]] int status() const noexcept { return response_.status; }
+  /// True while nothing of the response has been sent: another one may take its place.
+  [[nodiscard]] bool holds_head() const noexcept { return holds_head_; }
 
  private:
   class body_counter;
@@ -52,7 +55,7 @@ class response_sender {
   bool has_body_ = false;
   bool has_all_ = false;  // the output has the whole body
   bool chunked_ = false;
-  bool after_others_ = false;  // earlier responses had not left completely when this one began
+  bool holds_head_ = false;  // it is in response_state::value, until the producer writes
   std::uint64_t body_bytes_ = 0;
 };
 
