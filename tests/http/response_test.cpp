@@ -50,6 +50,27 @@ TEST(response, a_redirect_names_the_place_and_refuses_one_that_is_no_field_value
   EXPECT_NE(refusal_of([] { (void)response::redirect("/a\r\nSet-Cookie: b=c"); }), "");
 }
 
+// RFC 9110 §10.2.2, RFC 3986.
+TEST(response, a_redirect_encodes_what_a_reference_does_not_hold) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"/a b\tc", "/a%20b%09c"},
+      {"/\"<>\\^`{|}", "/%22%3C%3E%5C%5E%60%7B%7C%7D"},
+      {"/\xc3\xa9?q=\xc3\xa9#\xc3\xa9", "/%C3%A9?q=%C3%A9#%C3%A9"},
+      {"/a%20b%2F", "/a%20b%2F"},
+      {"/100%", "/100%25"},
+      {"/%zz%4", "/%25zz%254"},
+      {"/a?x[]=1#b#c", "/a?x%5B%5D=1#b%23c"},
+      {"http://[::1]:80/[a]", "http://[::1]:80/%5Ba%5D"},
+      {"//[::1]/[a]", "//[::1]/%5Ba%5D"},
+      {"//evil.example\\@good.example/", "//evil.example%5C@good.example/"},
+      {"?a=http://[b]", "?a=http://%5Bb%5D"},
+      {"a-._~:/?@!$&'()*+,;=z", "a-._~:/?@!$&'()*+,;=z"},
+      {"", ""},
+  };
+  for (const auto& [given, sent] : cases) EXPECT_EQ(response::redirect(given).field("Location"), sent) << given;
+  EXPECT_NE(refusal_of([] { (void)response::redirect("/a\x7f"); }), "");
+}
+
 TEST(response, fields_are_added_found_replaced_and_removed_whatever_their_case) {
   response r;
   r.add_field("X-A", "1").add_field("Y", "2").add_field("x-a", "3");

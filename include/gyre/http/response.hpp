@@ -81,8 +81,9 @@ class GYRE_API response {
 
   /// 204. RFC 9110 §15.3.5.
   static response no_content() { return response(204); }
-  /// A redirect. The status defaults to 303: the client gets the result from there. RFC 9110 §15.4. Errors: same as
-  /// the constructor.
+  /// A redirect. The status defaults to 303: the client gets the result from there. White space and other characters
+  /// that a URI reference does not hold are encoded: see encode_reference(). RFC 9110 §10.2.2, §15.4.
+  /// Errors: same as the constructor; std::invalid_argument for a location that holds a control character.
   static response redirect(std::string_view location, int status = 303);
   /// A status whose body is one line of text: `message`, or a description of the status.
   static response error(int status, std::string_view message = {});

@@ -29,6 +29,11 @@ struct target_parts {
 enum class encode_for { path_segment, query };
 [[nodiscard]] GYRE_API std::string percent_encode(std::string_view text, encode_for where);
 
+/// Encodes the characters that a URI reference does not hold: white space, "<>\^`{|} and what is not ASCII, brackets
+/// outside of a host, and a percent sign without two hexadecimal digits. Whatever is encoded already stays as it is.
+/// Control characters other than tabs stay, so that no field takes them. RFC 3986 §4.1.
+[[nodiscard]] GYRE_API std::string encode_reference(std::string_view text);
+
 /// Decodes a path and removes ".", ".." and empty segments. The result begins with "/", and ends with one if the input
 /// did. RFC 3986 §5.2.4. Nothing when the path leaves its root, when an encoding is malformed, or when a decoded
 /// segment contains a slash or a zero byte: a file system would read such a path differently from the code that checked

@@ -4,6 +4,7 @@
 #include "characters.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gyre::http {
 namespace {
@@ -38,6 +39,23 @@ bool may_stand(char c, encode_for where) noexcept {
   constexpr std::string_view in_segment = "!$&'()*+,;=:@";
   constexpr std::string_view in_query = "!$'()*,;:@/?";
   return (where == encode_for::path_segment ? in_segment : in_query).find(c) != std::string_view::npos;
+}
+
+void append_encoded(std::string& out, char c) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  out += '%';
+  out += digits[byte / 16U];
+  out += digits[byte % 16U];
+}
+
+// Where the authority of a URI reference begins, or its size when it has none.
+std::size_t begin_of_authority(std::string_view text) noexcept {
+  const std::size_t slashes = text.find("//");
+  if (slashes == std::string_view::npos) return text.size();
+  const std::string_view scheme = text.substr(0, slashes);
+  const bool has_scheme = scheme.ends_with(':') && scheme.find_first_of("/?#") == std::string_view::npos;
+  return scheme.empty() || has_scheme ? slashes + 2 : text.size();
 }
 
 }  // namespace
@@ -76,18 +94,34 @@ std::optional<std::string> percent_decode(std::string_view text) {
 }
 
 std::string percent_encode(std::string_view text, encode_for where) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {
-    if (may_stand(c, where)) {
+    if (may_stand(c, where))
       out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += digits[byte / 16U];
-    out += digits[byte % 16U];
+    else
+      append_encoded(out, c);
+  }
+  return out;
+}
+
+std::string encode_reference(std::string_view text) {
+  const std::size_t host = begin_of_authority(text);
+  const std::size_t host_end = std::min(text.find_first_of("/?#", host), text.size());
+  bool in_fragment = false;
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    bool stays = may_stand(c, encode_for::path_segment) || c == '/' || c == '?';
+    if (c == '%') stays = text.size() - i >= 3 && hex_value(text[i + 1]) >= 0 && hex_value(text[i + 2]) >= 0;
+    if (c == '#') stays = !std::exchange(in_fragment, true);
+    if (c == '[' || c == ']') stays = i >= host && i < host_end;
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) stays = true;
+    if (stays)
+      out += c;
+    else
+      append_encoded(out, c);
   }
   return out;
 }

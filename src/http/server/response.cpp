@@ -2,6 +2,7 @@
 #include <gyre/coro/misuse.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/status.hpp>
+#include <gyre/http/target.hpp>
 
 #include "response_state.hpp"
 
@@ -149,7 +150,7 @@ response response::borrowed(std::string_view body, std::string_view media_type) 
 }
 
 response response::redirect(std::string_view location, int status) {
-  return response::error(status).add_field("Location", location);
+  return response::error(status).add_field("Location", encode_reference(location));
 }
 
 response response::error(int status, std::string_view message) {
