@@ -21,9 +21,10 @@ struct cookie {
   friend bool operator==(const cookie&, const cookie&) noexcept = default;
 };
 
-/// Parses a Cookie field: each call removes the next cookie from `rest` and returns it. Nothing at the end. Text that
-/// is not a cookie-pair of RFC 6265 §4.1.1 is skipped. A semicolon separates cookies even between quotes, so that
-/// nobody can hide a cookie in the value of another. Allocates nothing.
+/// Parses a Cookie field: each call removes the next cookie from `rest` and returns it. Nothing at the end. A name is a
+/// token, and text without a name is skipped. A value is whatever a browser keeps: also white space, commas, quotes,
+/// JSON, and bytes that are not ASCII, but no control characters other than tabs. A semicolon separates cookies even
+/// between quotes, so that nobody can hide a cookie in the value of another. Allocates nothing.
 [[nodiscard]] GYRE_API std::optional<cookie> next_cookie(std::string_view& rest) noexcept;
 
 /// The value of the first cookie with this name. Browsers send the one with the longest path first. Names are

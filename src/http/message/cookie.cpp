@@ -1,4 +1,4 @@
-// src/http/message/cookie.cpp: strict parsing of cookies, and writing them so that every client reads the same.
+// src/http/message/cookie.cpp: reads cookies as browsers send them, writes those that all read the same.
 #include <gyre/http/cookie.hpp>
 
 #include "characters.hpp"
@@ -25,12 +25,12 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view start) no
 std::optional<cookie> parse_pair(std::string_view text) noexcept {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  cookie pair{text.substr(0, equals), text.substr(equals + 1)};
+  cookie pair{text.substr(0, equals), trim(text.substr(equals + 1))};
   if (pair.value.size() >= 2 && pair.value.starts_with('"') && pair.value.ends_with('"')) {
     pair.value.remove_prefix(1);
     pair.value.remove_suffix(1);
   }
-  if (!is_token(pair.name) || !is_cookie_value(pair.value)) return std::nullopt;
+  if (!is_token(pair.name) || !is_field_value(pair.value)) return std::nullopt;
   return pair;
 }
 
