@@ -19,8 +19,8 @@ concept number_from_text = (std::integral<T> && !std::same_as<T, char>) || std::
 /// Accepts finite values only.
 [[nodiscard]] GYRE_API std::optional<double> real_from_text(std::string_view text) noexcept;
 
-/// Parses the whole text as a decimal number that T can hold, or "true", "false", "1" and "0" for bool. No white space,
-/// no "+".
+/// Parses the whole text as a decimal number that T can hold, or "true", "false", "1" and "0" for bool. Real numbers
+/// are finite. No white space, no "+".
 template <number_from_text T>
 [[nodiscard]] std::optional<T> value_from_text(std::string_view text) noexcept {
   if constexpr (std::same_as<T, bool>) {
@@ -30,7 +30,9 @@ template <number_from_text T>
   } else if constexpr (std::floating_point<T>) {
     const auto value = real_from_text(text);
     if (!value) return std::nullopt;
-    return static_cast<T>(*value);
+    const auto rounded = static_cast<T>(*value);
+    if (rounded < std::numeric_limits<T>::lowest() || rounded > std::numeric_limits<T>::max()) return std::nullopt;
+    return rounded;
   } else if constexpr (std::signed_integral<T>) {
     const auto value = signed_from_text(text);
     if (!value || *value < std::numeric_limits<T>::min() || *value > std::numeric_limits<T>::max()) return std::nullopt;
