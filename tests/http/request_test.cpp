@@ -51,3 +51,17 @@ TEST(request, shows_no_protocols_that_are_not_for_this_connection) {
   const std::vector<owned_fields> requests = {{{"Upgrade", "a"}, {"Upgrade", "b"}}, {{"Upgrade", "a"}}};
   EXPECT_EQ(shown(show_upgrade, requests), (lines{"[]", "[]"}));
 }
+
+TEST(request, of_a_query_with_too_many_fields_is_refused_with_this_reason) {
+  run_virtual([]() -> gyre::task<> {
+    http_test_client app{
+        http::handler([](http::request& r) { return response::text(std::to_string(r.query_parameters().size())); })};
+    std::string target = "/?a";
+    for (int i = 1; i < 1000; ++i) target += "&a";
+    const auto most = co_await app.get(target);
+    EXPECT_EQ(most.body, "1000");
+    const auto too_many = co_await app.get(target + "&a");
+    EXPECT_EQ(too_many.status, 400);
+    EXPECT_EQ(too_many.body, "the query has too many fields\n");
+  });
+}
