@@ -9,10 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
+#include <malloc.h>
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace http = gyre::http;
 using gyre::task;
@@ -90,6 +91,30 @@ TEST(token_buckets, the_key_not_used_for_the_longest_time_is_forgotten) {
   EXPECT_EQ(buckets.take("b", begin), 0ns);
   for (int i = 0; i < 10'000; ++i) (void)buckets.take(std::to_string(i), begin);
   EXPECT_EQ(buckets.size(), 2u);
+}
+
+TEST(token_buckets, long_keys_that_differ_only_at_their_end_have_their_own_buckets) {
+  const std::string begin_of_key(100'000, 'k');
+  http::token_buckets buckets({.rate = 0.001, .burst = 1});
+  EXPECT_EQ(buckets.take(begin_of_key + "a", begin), 0ns);
+  EXPECT_EQ(buckets.take(begin_of_key + "b", begin), 0ns);
+  EXPECT_EQ(buckets.take(begin_of_key, begin), 0ns);
+  EXPECT_GT(buckets.take(begin_of_key + "a", begin), 0ns);
+  EXPECT_EQ(buckets.take(begin_of_key.substr(0, 112), begin), 0ns);
+  EXPECT_EQ(buckets.take(begin_of_key.substr(0, 128), begin), 0ns);
+  EXPECT_EQ(buckets.take(begin_of_key.substr(0, 129), begin), 0ns);
+}
+
+TEST(token_buckets, of_long_keys_take_no_more_memory_than_those_of_short_ones) {
+  constexpr std::size_t keys = 2000;
+  const auto bytes_for = [](std::size_t size) {
+    http::token_buckets buckets({.rate = 1, .burst = 1, .keys = keys});
+    const std::string pad(size, 'k');
+    const std::size_t before = ::mallinfo2().uordblks;
+    for (std::size_t i = 0; i < keys; ++i) (void)buckets.take(pad + std::to_string(i), begin);
+    return ::mallinfo2().uordblks - before;
+  };
+  EXPECT_LE(bytes_for(8000), bytes_for(120) + keys * 16);
 }
 
 TEST(token_buckets, limits_that_let_nothing_pass_are_refused) {

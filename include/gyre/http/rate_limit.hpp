@@ -23,7 +23,8 @@ struct rate_limit_options {
   std::size_t keys = 100'000;
 };
 
-/// A token bucket for each key. A request takes one token, and buckets refill at the given rate.
+/// A token bucket for each key. A request takes one token, and buckets refill at the given rate. Of a key of more than
+/// 128 bytes, a hash and the first bytes are kept, so that long keys do not fill the memory.
 ///
 /// Thread: any.
 class GYRE_API token_buckets {

@@ -4,7 +4,10 @@
 #include "server/client_network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <stdexcept>
@@ -20,6 +23,22 @@ struct bucket {
   std::string key;
   double tokens;
   time_point filled;
+};
+
+// As kept: all of a key that is short, otherwise its beginning and a hash. Programs make keys of fields such as
+// Authorization, whose length the client chooses.
+struct kept_key {
+  static constexpr std::size_t longest = 128;
+  explicit kept_key(std::string_view key) noexcept : text(key) {
+    if (key.size() <= longest) return;
+    const std::array<std::size_t, 2> rest{key.size(), std::hash<std::string_view>()(key)};
+    char* const hash = std::copy_n(key.data(), longest - sizeof(rest), bytes.data());
+    std::memcpy(hash, rest.data(), sizeof(rest));
+    text = {bytes.data(), longest};
+  }
+  kept_key& operator=(kept_key&&) = delete;
+  std::string_view text;
+  std::array<char, longest> bytes;  // of a long key
 };
 
 rate_limit_options checked(const rate_limit_options& options) {
@@ -67,8 +86,9 @@ void token_buckets::destroy(state* buckets) noexcept { delete buckets; }
 std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point when) {
   using seconds = std::chrono::duration<double>;
   const rate_limit_options& options = state_->options;
+  const kept_key kept(key);
   const std::scoped_lock lock(state_->mutex);
-  bucket& of_key = state_->find(key, when);
+  bucket& of_key = state_->find(kept.text, when);
   const double passed = std::max(0.0, seconds(when - of_key.filled).count());
   of_key.tokens = std::min(options.burst, of_key.tokens + passed * options.rate);
   of_key.filled = std::max(of_key.filled, when);
