@@ -97,5 +97,29 @@ TEST(files_that_cannot_be_opened, are_refused_with_the_status_of_the_reason) {
   }
 }
 
+TEST(files_that_cannot_be_opened, hide_the_list_of_a_directory_whose_index_they_are) {
+  if (!gyre_test::forked_children_may_start_threads) GTEST_SKIP();
+  const gyre_test::scratch scratch;
+  const std::filesystem::path root = scratch.root();
+  std::filesystem::permissions(root, std::filesystem::perms(0755));
+  std::ofstream(root / "index.html") << "<p>page";
+  std::ofstream(root / "name") << "a file";
+  std::filesystem::permissions(root / "index.html", std::filesystem::perms::none);
+  const auto got = gyre_test::in_child_process([&] {
+    constexpr uid_t nobody = 65'534;
+    if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) return std::string("it stays root");
+    const auto ask = [&]() -> gyre::task<std::string> {
+      http::router routes;
+      routes.get("/{path...}", http::static_files(root.string(), {.listing = true}));
+      http_test_client app(std::move(routes));
+      auto asking = app.get("/");
+      const auto answer = co_await std::move(asking);
+      co_return std::to_string(answer.status) + ' ' + answer.body;
+    };
+    return gyre::run(ask);
+  });
+  EXPECT_EQ(got.text, "403 Forbidden\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(with, denied_calls_of_http, ::testing::Values(EPERM, ENOSYS),
                          [](const auto& each) { return each.param == EPERM ? "EPERM" : "ENOSYS"; });

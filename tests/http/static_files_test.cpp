@@ -69,6 +69,29 @@ class static_files_test : public testing::Test {
   void SetUp() override { std::filesystem::create_directories(root_); }
 };
 
+TEST_F(static_files_test, the_well_known_folder_is_served_without_hidden_files) {
+  write(".well-known/security.txt", "contact");
+  write(".well-known/acme-challenge/token", "key");
+  write(".well-known/.secret", "s");
+  write(".well-known2/a", "s");
+  write("a/.well-known/b", "s");
+  EXPECT_EQ(get("/.well-known/security.txt").body, "contact");
+  EXPECT_EQ(get("/.well-known/acme-challenge/token").body, "key");
+  EXPECT_EQ(get("/.well-known").status, 308);
+  for (const char* const each : {"/.well-known/.secret", "/.well-known2/a", "/a/.well-known/b", "/.well-knowna"})
+    EXPECT_EQ(get(each).status, 404) << each;
+}
+
+TEST_F(static_files_test, a_directory_with_an_index_outside_is_forbidden_and_not_listed) {
+  options_.listing = true;
+  write("../secret", "s");
+  write("a/name", "");
+  std::filesystem::create_symlink("../../secret", root_ / "a/index.html");
+  const auto answer = get("/a/");
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_EQ(answer.body, "Forbidden\n");
+}
+
 TEST_F(static_files_test, a_file_is_sent_with_its_type_length_tag_and_date) {
   write("style.css", "body{}");
   const auto answer = get("/style.css");

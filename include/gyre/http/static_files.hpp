@@ -28,7 +28,8 @@ struct static_files_options {
   /// times of files may be a second old. At most two directories are read at a time. Answers 503 while responses that
   /// are being sent hold 64 MiB of lists.
   bool listing = false;
-  bool hidden = false;  ///< serve files and directories whose names begin with a dot, too
+  /// Serves files and directories whose names begin with a dot, too. "/.well-known/" (RFC 8615) is always served.
+  bool hidden = false;
   /// Sends "style.css.br" (or .zst, .gz), if it is next to "style.css", to clients that accept it.
   bool precompressed = true;
   /// The file for missing pages: "index.html" of an application that routes in the browser.
@@ -48,7 +49,8 @@ struct static_files_options {
 /// program. A directory without a trailing slash is a redirect, and so is a path with a superfluous slash.
 /// A path with "." or ".." gets 404, even if they are encoded. Routes do not resolve dots, so such a path could
 /// otherwise get past the middleware of a route.
-/// 404 for missing files, 403 for files that must not be read.
+/// 404 for missing files, 403 for files that must not be read. A directory whose index must not be read, or lies
+/// outside, gets 403 and no list.
 /// Thread: any, at the same time, in the handlers of servers.
 class GYRE_API static_files : public prompt_handler<static_files> {
  public:

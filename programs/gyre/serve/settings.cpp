@@ -123,7 +123,8 @@ void add_serve_options(command& app, serve_settings& settings) {
       .environment("GYRE_CACHE_CONTROL");
   app.add_flag("--listing,!--no-listing", settings.listing, "list directories without an index (default)")
       .environment("GYRE_LISTING");
-  app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot").environment("GYRE_HIDDEN");
+  app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot; /.well-known/ is always served")
+      .environment("GYRE_HIDDEN");
   app.add_flag("--spa", settings.spa, "answer pages that are not there with the index of the root")
       .environment("GYRE_SPA");
   app.add_option("--upload", settings.upload,

@@ -25,7 +25,11 @@
 namespace gyre::http {
 namespace {
 
+// RFC 8615 reserves the first segment ".well-known" for what must be public, such as the answers to an ACME challenge.
 bool has_hidden_segment(std::string_view path) noexcept {
+  constexpr std::string_view well_known = ".well-known";
+  if (path == well_known) return false;
+  if (path.starts_with(well_known) && path[well_known.size()] == '/') path.remove_prefix(well_known.size());
   return path.starts_with('.') || path.find("/.") != std::string_view::npos;
 }
 
@@ -248,6 +252,8 @@ task<response> static_files::serve_directory(request& r, owned_fd directory, std
     fs::found_file found = co_await fs::find_below(root_.get(), index);
     if (found.error == 0 && found.facts.kind == fs::file_kind::regular)
       co_return co_await serve_regular(r, index, std::move(found));
+    if (found.error == EXDEV) throw status_error(403);
+    if (found.error != 0 && found.error != ENOENT) fail(found.error, index);
   }
   if (!options_.listing) co_return co_await serve_missing(r, ENOENT);
   wanted_directory wanted{.tree = number_,
