@@ -6,7 +6,7 @@ import os
 import socket
 import unittest
 
-from serve_support import WithTree, ask, multipart, read_all
+from serve_support import LARGE, WithTree, ask, multipart, read_all
 from support import BIN, Serve, run
 
 
@@ -156,6 +156,20 @@ class Files(WithTree):
             self.assertEqual(allowed["access-control-allow-origin"], "https://example.com")
             other = ask(server.port, "/a.txt", headers={"Origin": "https://evil.example"})[1]
             self.assertNotIn("access-control-allow-origin", other)
+
+    def test_pages_of_other_origins_read_parts_and_tags_of_files(self):
+        with Serve(self.root, "--cors", "*") as server:
+            preflight = ask(server.port, "/large", "OPTIONS", {
+                "Origin": "https://example.com", "Access-Control-Request-Method": "GET",
+                "Access-Control-Request-Headers": "if-none-match,if-range,range"})
+            self.assertEqual(preflight[0], 204)
+            allowed = preflight[1]["access-control-allow-headers"].lower().split(", ")
+            self.assertLessEqual({"range", "if-range", "if-none-match"}, set(allowed))
+            fields = {"Origin": "https://example.com", "Range": "bytes=-8"}
+            status, fields, body = ask(server.port, "/large", headers=fields)
+            self.assertEqual((status, body), (206, LARGE[-8:]))
+            exposed = fields["access-control-expose-headers"].split(", ")
+            self.assertLessEqual({"Content-Range", "Accept-Ranges", "ETag"}, set(exposed))
 
     def test_a_file_that_shrinks_while_it_is_sent_cuts_the_connection(self):
         os.truncate(self.root / "large", 64 << 20)

@@ -71,6 +71,17 @@ http::static_files_options file_options(const serve_settings& settings) {
   return options;
 }
 
+// Pages read parts of large files: maps, videos, columns of tables. They need the conditions of a request, the tag that
+// these refer to, and the place of a part.
+http::cors_options cors_options_for(const std::vector<std::string>& origins) {
+  http::cors_options options;
+  options.origins = origins;
+  options.fields = {"Content-Type",       "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since",
+                    "If-Unmodified-Since"};
+  options.exposed = {"Accept-Ranges", "Content-Range", "ETag", "X-Listing-Truncated"};
+  return options;
+}
+
 }  // namespace
 
 http::handler make_site(const serve_settings& settings) {
@@ -78,11 +89,7 @@ http::handler make_site(const serve_settings& settings) {
   if (!settings.cache_control.empty())  // reports an invalid value at start, not in each response
     http::response().add_field("Cache-Control", settings.cache_control);
   if (!settings.headers.empty()) routes.use(extra_fields(settings.headers));
-  if (!settings.cors.empty()) {
-    http::cors_options options;
-    options.origins = settings.cors;
-    routes.use(http::cors(std::move(options)));
-  }
+  if (!settings.cors.empty()) routes.use(http::cors(cors_options_for(settings.cors)));
   if (settings.compress) routes.use(http::compress());
   routes.get("/{path...}", http::static_files(settings.root, file_options(settings)));
   if (!settings.upload.empty()) add_upload(routes, settings.upload, settings.upload_limit);
