@@ -34,7 +34,8 @@ inline file_facts facts_of_status(const struct stat& found) noexcept {
           .modified = found.st_mtim.tv_sec,
           .modified_ns = found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec,
           .inode = found.st_ino,
-          .links = found.st_nlink};
+          .links = found.st_nlink,
+          .device = found.st_dev};
 }
 
 }  // namespace gyre::fs

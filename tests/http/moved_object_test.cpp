@@ -1,4 +1,6 @@
 // tests/http/moved_object_test.cpp: moved-from routers, servers and responses, and empty handlers.
+#include <gyre/http/static_files.hpp>
+
 #include "tests/http/router_answers.hpp"
 
 #include <functional>
@@ -62,6 +64,18 @@ void use_moved_response(Use use) {
 // NOLINTEND(bugprone-use-after-move)
 
 }  // namespace
+
+TEST(moved_object, using_static_files_that_were_moved_from_stops_the_program) {
+  const auto use = [] {
+    http::static_files files("/");
+    http::router other;
+    other.get("/{path...}", std::move(files));
+    http::router routes;
+    routes.get("/{path...}", std::move(files));
+    (void)answers(std::move(routes), {"GET /x"});
+  };
+  EXPECT_DEATH(use(), "http::static_files was used that was moved from");
+}
 
 TEST(moved_object, using_a_router_that_was_moved_from_stops_the_program) {
   EXPECT_DEATH(use_moved_router([](http::router& r) { r.get("/", say_hello); }), moved_router);

@@ -46,6 +46,7 @@ struct file_facts {
   std::int64_t modified_ns = 0;
   std::uint64_t inode = 0;
   std::uint64_t links = 0;  ///< 0 after the file was removed
+  std::uint64_t device = 0;
 };
 
 /// The facts of an open file, without a loop: one fstat(2), which does not wait for a local disk. Thread: any.

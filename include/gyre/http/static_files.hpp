@@ -8,7 +8,7 @@
 #include <gyre/http/response.hpp>
 #include <gyre/io/owned_fd.hpp>
 
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,6 +19,8 @@ struct found_file;
 namespace gyre::http {
 
 struct open_file;
+struct opened_root;
+class served_root;
 
 struct static_files_options {
   std::string index = "index.html";  ///< the file that answers for its directory; empty means none
@@ -49,6 +51,8 @@ struct static_files_options {
 /// program. A directory without a trailing slash is a redirect, and so is a path with a superfluous slash.
 /// A path with "." or ".." gets 404, even if they are encoded. Routes do not resolve dots, so such a path could
 /// otherwise get past the middleware of a route.
+/// The directory may be replaced while it is served, by a link that leads elsewhere or by another directory of that
+/// name: within a second, files of the new one are served. A relative `root` is made absolute at construction.
 /// 404 for missing files, 403 for files that must not be read. A directory whose index must not be read, or lies
 /// outside, gets 403 and no list.
 /// Thread: any, at the same time, in the handlers of servers.
@@ -63,16 +67,20 @@ class GYRE_API static_files : public prompt_handler<static_files> {
   [[nodiscard]] started_response start(request& r) const;
 
  private:
+  [[nodiscard]] served_root& root() const noexcept;
   [[nodiscard]] task<response> serve(request& r) const;
-  [[nodiscard]] task<response> serve_directory(request& r, owned_fd directory, std::string path) const;
-  [[nodiscard]] task<response> serve_missing(request& r, int error) const;
-  [[nodiscard]] task<response> serve_regular(request& r, std::string path, fs::found_file file) const;
-  [[nodiscard]] task<response> serve_open(request& r, std::string path, open_file plain) const;
-  [[nodiscard]] task<open_file> open(request& r, std::string path) const;
-  [[nodiscard]] task<open_file> open_compressed(request& r, const std::string& path, std::string_view& coding) const;
+  [[nodiscard]] task<response> serve_known(request& r, std::string path, open_file plain) const;
+  [[nodiscard]] task<response> serve_directory(request& r, const opened_root& root, owned_fd directory,
+                                               std::string path) const;
+  [[nodiscard]] task<response> serve_missing(request& r, const opened_root& root, int error) const;
+  [[nodiscard]] task<response> serve_regular(request& r, const opened_root& root, std::string path,
+                                             fs::found_file file) const;
+  [[nodiscard]] task<response> serve_open(request& r, const opened_root& root, std::string path, open_file plain) const;
+  [[nodiscard]] task<open_file> open(request& r, const opened_root& root, std::string path) const;
+  [[nodiscard]] task<open_file> open_compressed(request& r, const opened_root& root, const std::string& path,
+                                                std::string_view& coding) const;
 
-  owned_fd root_;
-  std::uint64_t number_;  // unique among all trees of the program
+  std::shared_ptr<served_root> root_;
   static_files_options options_;
 };
 

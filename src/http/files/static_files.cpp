@@ -1,4 +1,5 @@
 // src/http/files/static_files.cpp: leads from a path to an open file and its response.
+#include <gyre/coro/misuse.hpp>
 #include <gyre/fs/found_file.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
@@ -10,12 +11,12 @@
 
 #include "directory_listing.hpp"
 #include "file_answer.hpp"
+#include "served_root.hpp"
 #include "server/server_state.hpp"
 #include "server/vary.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <span>
@@ -85,11 +86,6 @@ static_files_options&& checked(static_files_options&& options) {
   return std::move(options);
 }
 
-std::uint64_t next_number() noexcept {
-  static std::atomic<std::uint64_t> last = 0;
-  return ++last;
-}
-
 struct neighbour {
   std::string_view coding;
   std::string_view extension;
@@ -156,31 +152,44 @@ bool has_dot_segment(std::string_view path) noexcept {
 }  // namespace
 
 static_files::static_files(std::string_view root, static_files_options options)
-    : root_(fs::open_root(root)), number_(next_number()), options_(checked(std::move(options))) {}
+    : root_(std::make_shared<served_root>(root)), options_(checked(std::move(options))) {}
+
+served_root& static_files::root() const noexcept {
+  if (!root_) [[unlikely]]
+    misuse("http::static_files was used that was moved from");
+  return *root_;
+}
 
 started_response static_files::start(request& r) const {
   const std::string_view path = r.rest_of_path();
-  const open_file* const known =
-      options_.keep_open && is_plain(path) ? files_of(r).find(number_, path.substr(1)) : nullptr;
+  const served_root& from = root();
+  const bool may_be_known = options_.keep_open && is_plain(path) && !from.is_due();
+  const open_file* const known = may_be_known ? files_of(r).find(from.number(), path.substr(1)) : nullptr;
   if (known == nullptr) return serve(r);
   const file_answer how = answer_for(options_, path);
   if (known->alone || !may_be_compressed(how, r)) return answer_with_file(r, *known, how);
-  return serve_open(r, std::string(path.substr(1)), *known);
+  return serve_known(r, std::string(path.substr(1)), *known);
+}
+
+task<response> static_files::serve_known(request& r, std::string path, open_file plain) const {
+  const served_root::opened root = root_->current();
+  co_return co_await serve_open(r, *root, std::move(path), std::move(plain));
 }
 
 // Returns an open file of this tree, without a descriptor when there is none.
-task<open_file> static_files::open(request& r, std::string path) const {
+task<open_file> static_files::open(request& r, const opened_root& root, std::string path) const {
   if (options_.keep_open)
-    if (const open_file* const known = files_of(r).find(number_, path)) co_return *known;
-  fs::found_file found = co_await fs::find_below(root_.get(), path);
+    if (const open_file* const known = files_of(r).find(root.number, path)) co_return *known;
+  fs::found_file found = co_await fs::find_below(root.descriptor.get(), path);
   if (found.error != 0 || found.facts.kind != fs::file_kind::regular) co_return open_file();
   const open_file opened(std::move(found));
-  if (options_.keep_open) files_of(r).keep(number_, path, opened);
+  if (options_.keep_open) files_of(r).keep(root.number, path, opened);
   co_return opened;
 }
 
 // Returns the compressed neighbour that the client prefers, with its coding; without a descriptor when there is none.
-task<open_file> static_files::open_compressed(request& r, const std::string& path, std::string_view& coding) const {
+task<open_file> static_files::open_compressed(request& r, const opened_root& root, const std::string& path,
+                                              std::string_view& coding) const {
   std::array<std::string_view, neighbours.size()> left = {};
   std::transform(neighbours.begin(), neighbours.end(), left.begin(), [](const neighbour& each) { return each.coding; });
   for (auto end = left.end(); end != left.begin();) {
@@ -189,7 +198,7 @@ task<open_file> static_files::open_compressed(request& r, const std::string& pat
                                     [&](const neighbour& each) { return each.coding == coding; });
     if (which == neighbours.end()) break;
     const std::string beside = path + std::string(which->extension);
-    open_file found = co_await open(r, beside);
+    open_file found = co_await open(r, root, beside);
     if (found.descriptor) co_return found;
     end = std::remove(left.begin(), end, which->coding);
   }
@@ -197,19 +206,20 @@ task<open_file> static_files::open_compressed(request& r, const std::string& pat
   co_return open_file();
 }
 
-task<response> static_files::serve_regular(request& r, std::string path, fs::found_file file) const {
+task<response> static_files::serve_regular(request& r, const opened_root& root, std::string path,
+                                           fs::found_file file) const {
   open_file opened(std::move(file));
   if (options_.keep_open) {
-    if (answer_for(options_, path).varies) opened.alone = !co_await has_neighbours(root_.get(), path);
-    files_of(r).keep(number_, path, opened);
+    if (answer_for(options_, path).varies) opened.alone = !co_await has_neighbours(root.descriptor.get(), path);
+    files_of(r).keep(root.number, path, opened);
   }
-  co_return co_await serve_open(r, std::move(path), std::move(opened));
+  co_return co_await serve_open(r, root, std::move(path), std::move(opened));
 }
 
-task<response> static_files::serve_open(request& r, std::string path, open_file plain) const {
+task<response> static_files::serve_open(request& r, const opened_root& root, std::string path, open_file plain) const {
   file_answer how = answer_for(options_, path);
   if (!plain.alone && may_be_compressed(how, r)) {
-    const open_file smaller = co_await open_compressed(r, path, how.content_coding);
+    const open_file smaller = co_await open_compressed(r, root, path, how.content_coding);
     if (smaller.descriptor) co_return answer_with_file(r, smaller, how);
   }
   co_return answer_with_file(r, plain, how);
@@ -233,45 +243,56 @@ task<response> static_files::serve(request& r) const {
   if (path->empty() && !r.path().ends_with('/')) co_return redirect_to_directory(r, last_segment(r.path()));
 
   const std::string below = path->empty() ? "." : *path;  // named, as in all awaits here, or g++ 12 destroys it twice
-  fs::found_file found = co_await fs::find_below(root_.get(), below);
-  if (found.error != 0) co_return co_await serve_missing(r, found.error);
+  served_root::opened root = root_->current();
+  if (root_->is_due()) root = co_await root_->look_again();
+  fs::found_file found = co_await fs::find_below(root->descriptor.get(), below);
+  if (found.error == ENOENT || found.error == ENOTDIR || found.error == ESTALE) {
+    // Perhaps the root has been replaced since, and this one is being removed.
+    const served_root::opened other = co_await root_->look_again();
+    if (other != root) {
+      root = other;
+      found = co_await fs::find_below(root->descriptor.get(), below);
+    }
+  }
+  if (found.error != 0) co_return co_await serve_missing(r, *root, found.error);
   if (found.facts.kind == fs::file_kind::directory) {
     if (!as_directory) {
       const std::string name = percent_encode(last_segment(*path), encode_for::path_segment);
       co_return redirect_to_directory(r, name);
     }
-    co_return co_await serve_directory(r, std::move(found.descriptor), *std::move(path));
+    co_return co_await serve_directory(r, *root, std::move(found.descriptor), *std::move(path));
   }
-  if (found.facts.kind != fs::file_kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
-  co_return co_await serve_regular(r, *std::move(path), std::move(found));
+  if (found.facts.kind != fs::file_kind::regular || as_directory) co_return co_await serve_missing(r, *root, ENOENT);
+  co_return co_await serve_regular(r, *root, *std::move(path), std::move(found));
 }
 
-task<response> static_files::serve_directory(request& r, owned_fd directory, std::string path) const {
+task<response> static_files::serve_directory(request& r, const opened_root& root, owned_fd directory,
+                                             std::string path) const {
   if (!options_.index.empty()) {
     const std::string index = path.empty() ? options_.index : path + "/" + options_.index;
-    fs::found_file found = co_await fs::find_below(root_.get(), index);
+    fs::found_file found = co_await fs::find_below(root.descriptor.get(), index);
     if (found.error == 0 && found.facts.kind == fs::file_kind::regular)
-      co_return co_await serve_regular(r, index, std::move(found));
+      co_return co_await serve_regular(r, root, index, std::move(found));
     if (found.error == EXDEV) throw status_error(403);
     if (found.error != 0 && found.error != ENOENT) fail(found.error, index);
   }
-  if (!options_.listing) co_return co_await serve_missing(r, ENOENT);
-  wanted_directory wanted{.tree = number_,
-                          .root = root_.get(),
+  if (!options_.listing) co_return co_await serve_missing(r, root, ENOENT);
+  wanted_directory wanted{.tree = root.number,
+                          .root = root.descriptor.get(),
                           .descriptor = directory.get(),
                           .path = std::move(path),
                           .hidden = options_.hidden};
   co_return co_await list_as_response(r, served_request::of(r).server().listings, std::move(wanted));
 }
 
-task<response> static_files::serve_missing(request& r, int error) const {
+task<response> static_files::serve_missing(request& r, const opened_root& root, int error) const {
   // A browser that navigates to a page accepts text/html by name. For scripts, styles and pictures it accepts anything.
   constexpr std::array<std::string_view, 2> kinds = {"application/octet-stream", "text/html"};
   if (options_.fallback.empty() || error == EACCES) fail(error, r.path());
   if (choose_media_type(r.fields(), kinds) != kinds[1]) co_return refuse_this_client(error, r.path());
-  fs::found_file found = co_await fs::find_below(root_.get(), options_.fallback);
+  fs::found_file found = co_await fs::find_below(root.descriptor.get(), options_.fallback);
   if (found.error != 0) fail(found.error, options_.fallback);
-  response made = co_await serve_regular(r, options_.fallback, std::move(found));
+  response made = co_await serve_regular(r, root, options_.fallback, std::move(found));
   add_vary(made, "Accept");
   co_return made;
 }
