@@ -51,7 +51,8 @@ class Credentials(unittest.TestCase):
         port = free_port()
         secret = f"http://ann:secret@127.0.0.1:{port}/"
         cases = [(("fetch", secret), {}), (("fetch", "-m", "0.001", secret), {}), (("load", secret), {}),
-                 (("load", "-n", "1", "-c", "1", self.url), {}), (("load", "--json", "-n", "1", "-c", "1", self.url), {}),
+                 (("load", "-n", "1", "-c", "1", self.url), {}),
+                 (("load", "--json", "-n", "1", "-c", "1", self.url), {}),
                  (("fetch", "http://ann:secret@127.0.0.1:x/"), {}), (("fetch", "ann:secret@127.0.0.1"), {}),
                  (("fetch", "socks5://ann:secret@127.0.0.1/"), {}), (("load", "ftp://ann:secret@127.0.0.1/"), {}),
                  (("proxy", "--to", "htp://ann:secret@127.0.0.1/"), {}), (("proxy", "--to", secret), {}),
