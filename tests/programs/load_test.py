@@ -124,6 +124,42 @@ class Load(unittest.TestCase):
             "bad response: the version of the protocol is malformed": 1, "bad response: bytes follow its end": 1,
             "timed out": 1})
 
+    def test_the_time_limit_is_for_the_whole_response(self):
+        def serve(peer, _):
+            peer.recv(1000)
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            for _ in range(300):
+                peer.sendall(b"x")
+                time.sleep(0.01)
+
+        with Scripted(serve) as server:
+            for flags in ((), ("--rate", "100")):
+                code, results = load(server.port, "-n", "2", "-c", "1", "--timeout", "0.2", *flags)
+                self.assertEqual((code, results["responses"], results["errors"]), (1, 0, {"timed out": 2}))
+                self.assertLess(results["seconds"], 3)
+
+    def test_requests_that_still_wait_when_the_time_is_over_are_reported(self):
+        with Scripted(lambda peer, _: peer.recv(1000) and peer.recv(1000)) as server:
+            code, results = load(server.port, "-c", "3", "--duration", "0.3")
+            self.assertEqual((code, results["responses"], results["errors"], results["unfinished"]), (1, 0, {}, 3))
+            self.assertGreater(results["longest_unfinished_us"], 0.2e6)
+            done = run(BIN / "gyre", "load", f"http://127.0.0.1:{server.port}/", "-c", "3", "--duration", "0.3")
+            self.assertIn("  unfinished   3  (waited for a response when the time was over, for up to ",
+                          done.stdout.decode())
+
+    def test_many_connections_end_with_the_time_and_with_a_signal(self):
+        with Serve(self.root) as server:
+            for flags, code in ((("--duration", "0.2"), (0, 1)), (("--duration", "100"), (0, 1))):
+                process = subprocess.Popen([BIN / "gyre", "load", f"http://127.0.0.1:{server.port}/a.txt", "-c",
+                                            "65535", *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                if "100" in flags:
+                    time.sleep(0.2)  # any moment will do
+                    process.send_signal(signal.SIGINT)
+                process.communicate(timeout=20)
+                self.assertIn(process.returncode, code)
+        done = run(BIN / "gyre", "load", "-c", "65536", "http://127.0.0.1:1/")
+        self.assertEqual((done.returncode, b"--connections" in done.stderr), (2, True), done)
+
     def test_an_address_at_which_nobody_answers_is_told_at_once(self):
         port = free_port()
         done = run(BIN / "gyre", "load", f"http://127.0.0.1:{port}/")

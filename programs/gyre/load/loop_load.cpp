@@ -3,6 +3,7 @@
 
 #include <gyre/loop/sleep.hpp>
 #include <gyre/loop/timeout_op.hpp>
+#include <gyre/loop/yield.hpp>
 #include <gyre/net/tcp_stream.hpp>
 #include <gyre/tasks/task_group.hpp>
 #include <gyre/tasks/timeout.hpp>
@@ -53,12 +54,14 @@ latency_histogram loop_load::take_recent() noexcept { return std::exchange(recen
 
 gyre::task<> loop_load::run() {
   auto all = [this](gyre::task_group& group) -> gyre::task<> {
-    for (std::size_t i = 0; i < connections_; ++i)
+    constexpr std::size_t at_once = 64;  // then timers and signals have their turn
+    for (std::size_t i = 0; i < connections_; ++i) {
       if (plan_.encryption)
         group.spawn(drive<gyre::tls::stream>(), {.name = "connection"});
       else
         group.spawn(drive<gyre::tcp_stream>(), {.name = "connection"});
-    co_return;
+      if (i % at_once == at_once - 1) co_await gyre::yield_turn();
+    }
   };
   co_await gyre::task_group::scope(all);
 }
@@ -102,10 +105,20 @@ gyre::task<> loop_load::drive() {
         // The server has closed an idle connection while the request was on its way.
         again = was_used && reader.is_between() && dynamic_cast<const gyre::timed_out*>(&error) == nullptr;
         if (!again) ++counts_.errors[text_of(error)];
+      } catch (...) {  // cancelled: the time is over
+        counts_.add_unfinished(gyre::now() - *due);
+        throw;
       }
       if (waits) co_await gyre::sleep(pause);
     }
   }
+}
+
+// The rest of the time that a connection or a response may take.
+std::chrono::nanoseconds loop_load::left_since(gyre::time_point begin) const {
+  const std::chrono::nanoseconds left = plan_.limit - (gyre::now() - begin);
+  if (left <= left.zero()) throw gyre::timed_out(plan_.limit, "response");
+  return left;
 }
 
 template <>
@@ -116,26 +129,29 @@ gyre::task<gyre::tcp_stream> loop_load::connect() {
 
 template <>
 gyre::task<gyre::tls::stream> loop_load::connect() {
+  const gyre::time_point begin = gyre::now();
   auto connecting = gyre::tcp_stream::connect(plan_.server);
   auto plain = co_await gyre::timeout(plan_.limit, std::move(connecting));
   std::string host(plan_.url.host());
   const auto& config = *plan_.encryption;  // NOLINT(bugprone-unchecked-optional-access): the URL is https
   auto shaking = gyre::tls::connect(std::move(plain), std::move(host), config);
-  co_return co_await gyre::timeout(plan_.limit, std::move(shaking));
+  co_return co_await gyre::timeout(left_since(begin), std::move(shaking));
 }
 
 template <class Stream>
 gyre::task<loop_load::outcome> loop_load::exchange(Stream& stream, response_reader& reader, gyre::time_point due) {
+  const gyre::time_point begin = plan_.rate > 0 ? gyre::now() : due;
   (void)co_await gyre::timeout(plan_.limit, stream.write_all(std::string_view(plan_.request)));
   std::array<char, gyre::lending_stream<Stream> ? 1 : 16'384> buffer;
   for (;;) {
     gyre::buffer_lease lease;
     std::string_view bytes;
+    const std::chrono::nanoseconds left = left_since(begin);
     if constexpr (gyre::lending_stream<Stream>) {
-      lease = co_await gyre::timeout(plan_.limit, stream.receive());
+      lease = co_await gyre::timeout(left, stream.receive());
       bytes = lease.text();
     } else {
-      const std::size_t count = co_await gyre::timeout(plan_.limit, stream.read_some(std::span<char>(buffer)));
+      const std::size_t count = co_await gyre::timeout(left, stream.read_some(std::span<char>(buffer)));
       bytes = std::string_view(buffer.data(), count);
     }
     counts_.received += bytes.size();

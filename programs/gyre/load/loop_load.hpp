@@ -8,6 +8,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/loop/deadline.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,7 +22,7 @@ class loop_load {
   /// `index` of plan.loops. `start` is the same for all.
   loop_load(const load_plan& plan, std::size_t index, gyre::time_point start);
 
-  /// Returns when all requests are done. Cancel: requests that wait for a response are not counted.
+  /// Returns when all requests are done. Cancel: requests that wait for a response are counted as unfinished.
   gyre::task<> run();
 
   [[nodiscard]] const load_counts& counts() const noexcept { return counts_; }
@@ -38,6 +39,7 @@ class loop_load {
   template <class Stream>
   gyre::task<outcome> exchange(Stream& stream, response_reader& reader, gyre::time_point due);
 
+  [[nodiscard]] std::chrono::nanoseconds left_since(gyre::time_point begin) const;
   /// The time when the next request is due: now, unless there is a rate. Nothing when no request is left.
   [[nodiscard]] std::optional<gyre::time_point> next_due() noexcept;
   [[nodiscard]] outcome note_response(const response_reader& reader, gyre::time_point due);

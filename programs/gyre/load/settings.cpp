@@ -8,10 +8,14 @@
 
 namespace programs {
 
+// More would need more ports than one address has.
+constexpr std::size_t max_connections = 65'535;
+
 void add_load_options(command& app, load_settings& settings) {
   app.add_option("URL", settings.url, "http:// or https://").required().check(check_url);
   app.add_option("-c,--connections", settings.connections, "connections at the same time")
       .check(check_count)
+      .in_range(1, max_connections)
       .show_default();
   app.add_option("-t,--threads", settings.threads, "event loops, each on its own thread; 0: one per usable core")
       .in_range(0, 1024)
