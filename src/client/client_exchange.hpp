@@ -64,6 +64,7 @@ class client_exchange {
   GYRE_CORO_WRAPPER task<std::string_view> receive(std::size_t most) {
     return decoder_ ? receive_decoded(most) : receive_raw(most);
   }
+  [[nodiscard]] bool is_decompressed() const noexcept { return decoder_ != nullptr; }
   [[nodiscard]] bool at_end() const noexcept { return decoder_ ? decoded_end_ : input_.at_end(); }
   [[nodiscard]] std::uint64_t received() const noexcept {
     return decoder_ ? decoded_bytes_ - decoded_.size() : input_.received();

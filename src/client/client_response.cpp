@@ -92,6 +92,7 @@ std::optional<std::uint64_t> client_body::length() const noexcept { return excha
 std::uint64_t client_body::received() const noexcept { return exchange_->received(); }
 GYRE_CORO_WRAPPER task<std::uint64_t> client_body::copy_to(body_writer& to) { return exchange_->copy_to(to); }
 bool client_body::has_failed() const noexcept { return exchange_->has_failed(); }
+bool client_body::is_decompressed() const noexcept { return exchange_->is_decompressed(); }
 bool client_body::at_end() const noexcept { return exchange_->at_end(); }
 void client_body::check_arrived() const { exchange_->check_arrived(); }
 std::vector<field> client_body::trailers() const { return exchange_->response().trailers(); }

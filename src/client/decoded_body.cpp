@@ -9,6 +9,21 @@ namespace {
 
 constexpr std::size_t decoded_at_once = std::size_t{64} << 10U;
 
+// The only coding of a body, or empty. "identity" is none: RFC 9110 §8.4.1, §12.5.3.
+std::string_view only_coding(std::span<const field> fields) {
+  std::string_view only;
+  for (const field& each : fields) {
+    if (!equal_ignoring_case(each.name, "Content-Encoding")) continue;
+    std::string_view rest = each.value;
+    for (auto coding = next_in_list(rest); !coding.empty(); coding = next_in_list(rest)) {
+      if (equal_ignoring_case(coding, "identity")) continue;
+      if (!only.empty()) return {};
+      only = coding;
+    }
+  }
+  return only;
+}
+
 }  // namespace
 
 client_exchange::~client_exchange() = default;
@@ -22,10 +37,7 @@ void client_exchange::choose_decoder() {
   encoded_ = {};
   decoded_end_ = decoder_broken_ = false;
   if (!asked_for_codings() || input_.framing().body == body_kind::none) return;
-  const auto fields = input_.head().fields();
-  const auto names_coding = [](const field& each) { return equal_ignoring_case(each.name, "Content-Encoding"); };
-  if (std::ranges::count_if(fields, names_coding) == 1)
-    decoder_ = make_decoder(find_field(fields, "Content-Encoding")->value);
+  decoder_ = make_decoder(only_coding(input_.head().fields()));
   if (decoder_ && decoded_memory_ == nullptr) decoded_memory_ = std::make_unique<char[]>(decoded_at_once);
 }
 

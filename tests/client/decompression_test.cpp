@@ -244,6 +244,28 @@ TEST(client_decompression, a_zstd_frame_may_have_a_window_of_8_mib_and_no_larger
     EXPECT_EQ(got(exponent), "GET URL: the body of the response cannot be decompressed");
 }
 
+TEST(client_decompression, identity_is_no_coding) {
+  const std::string text = compressible_text(2000);
+  const std::string once = encoded(text, "gzip");
+  if (once.empty()) GTEST_SKIP() << "built without zlib";
+  for (const std::string fields :
+       {"Content-Encoding: gzip, identity\r\n", "Content-Encoding: identity\r\nContent-Encoding: GZIP,\r\n"})
+    with_server(answers_once("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: " + std::to_string(once.size()) +
+                             "\r\n\r\n" + once),
+                [&](scripted_server& server) -> gyre::task<> {
+                  http::client client;
+                  auto response = co_await client.get(server.url());
+                  EXPECT_TRUE(response.body().is_decompressed());
+                  EXPECT_TRUE(co_await response.read_all() == text) << fields;
+                });
+  with_server(answers_in("identity", "abc"), [](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto response = co_await client.get(server.url());
+    EXPECT_FALSE(response.body().is_decompressed());
+    EXPECT_EQ(co_await response.read_all(), "abc");
+  });
+}
+
 TEST(client_decompression, a_body_with_several_codings_is_left_alone) {
   const std::string once = encoded(compressible_text(2000), "gzip");
   if (once.empty()) GTEST_SKIP() << "built without zlib";

@@ -1,6 +1,7 @@
 """gyre fetch: files, standard output, resumed downloads and exit codes, against `gyre serve` and scripted servers."""
 
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -221,6 +222,27 @@ class Fetch(unittest.TestCase):
             # the first failure counts, and the others are fetched nevertheless
             code, out, _ = fetch(f"http://127.0.0.1:{server.port}/nothing", "http://127.0.0.1:1/", url)
             self.assertEqual((code, out[-6:]), (22, b"hello\n"))
+
+    def test_a_coding_that_is_not_understood_is_exit_code_61(self):
+        packed = gzip.compress(b"hello")
+        answer = b""
+
+        def serve(peer, _):
+            read_head(peer)
+            peer.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + answer)
+
+        with Scripted(serve) as server:
+            url = f"http://127.0.0.1:{server.port}/"
+            for codings, body, expected in (
+                    (["gzip"], packed, b"hello"), (["gzip, identity"], packed, b"hello"), (["identity"], b"x", b"x"),
+                    (["gzip, gzip"], gzip.compress(packed), None), (["gzip", "gzip"], gzip.compress(packed), None),
+                    (["compress"], b"x", None), (["aws-chunked"], b"x", None), (["utf-8"], b"", b"")):
+                answer = b"".join(f"Content-Encoding: {each}\r\n".encode() for each in codings)
+                answer += f"Content-Length: {len(body)}\r\n\r\n".encode() + body
+                self.assertEqual(fetch(url)[:2], (61, b"") if expected is None else (0, expected), codings)
+                self.assertEqual(fetch("-H", "Accept-Encoding: x", url)[:2], (0, body), codings)
+                fetch("-s", "-o", self.out / "x", url)
+                self.assertEqual((self.out / "x").read_bytes(), body)
 
     def test_a_certificate_that_nobody_has_signed_is_refused_unless_it_is_trusted(self):
         with Serve(self.root, "--tls", "auto") as server:

@@ -48,6 +48,9 @@ class GYRE_API client_body {
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::uint64_t> copy_to(body_writer& to);
   /// The announced length. Nothing for a compressed or chunked body, or one that the end of the connection ends.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
+  /// True for a compressed body that the client decompresses. A body with a coding that it did not ask for or does not
+  /// know, or with several codings, is read as it was sent.
+  [[nodiscard]] bool is_decompressed() const noexcept;
   /// Looks at the bytes that have arrived but were not read yet, and consumes nothing. A proxy calls this before it
   /// passes on the head. Errors: client_error bad_response when their chunks are malformed.
   void check_arrived() const;

@@ -123,6 +123,19 @@ class fetches {
     }
   }
 
+  // Whoever asks for codings decodes them.
+  void check_coding(const http::client_response& response) const {
+    if (has_header(settings_.headers, "accept-encoding") || has_header(settings_.headers, "range")) return;
+    if (response.body().is_decompressed() || response.body().at_end()) return;
+    for (const http::field& each : response.fields()) {
+      std::string_view rest =
+          http::equal_ignoring_case(each.name, "Content-Encoding") ? each.value : std::string_view();
+      for (auto coding = http::next_in_list(rest); !coding.empty(); coding = http::next_in_list(rest))
+        if (!http::equal_ignoring_case(coding, "identity"))
+          throw http::client_error(http::client_errc::bad_coding, "read", response.url().string(), each.value);
+    }
+  }
+
   gyre::task<> print(const std::string& url, gyre::fs::file& out) {
     auto prepared = request(url);
     const http::client_response response = co_await prepared.send();
@@ -131,6 +144,7 @@ class fetches {
       co_await write(out, head);
     }
     auto body = response.body();
+    check_coding(response);
     for (;;) {
       const std::string_view piece = co_await body.receive();
       if (piece.empty()) break;
