@@ -38,10 +38,18 @@ bool begins_with(std::string_view text, std::string_view prefix) noexcept {
   return equal_ignoring_case(text.substr(0, prefix.size()), prefix);
 }
 
+// "com." is as public as "com", and "127.0.0.1." is an address. But the hosts "a.test" and "a.test." are two: their
+// cookies are apart, as in browsers.
+std::string_view without_last_dots(std::string_view name) noexcept {
+  return name.substr(0, name.find_last_not_of('.') + 1);
+}
+
+bool is_address(std::string_view host) { return address::parse(without_last_dots(host), 0).has_value(); }
+
 bool domain_matches(std::string_view host, std::string_view domain) {
   if (host == domain) return true;
   return host.size() > domain.size() && host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.' &&
-         !address::parse(host, 0);
+         !is_address(host);
 }
 
 bool path_matches(std::string_view path, std::string_view of_cookie) noexcept {
@@ -110,13 +118,14 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
       wanted.http_only = true;
     }
   }
-  const auto is_suffix = [this](const std::string& domain) {
-    return is_public_suffix != nullptr ? is_public_suffix(domain) : domain.find('.') == std::string::npos;
+  const auto is_suffix = [this](std::string_view domain) {
+    domain = without_last_dots(domain);
+    return is_public_suffix != nullptr ? is_public_suffix(domain) : domain.find('.') == std::string_view::npos;
   };
   if (!wanted.host_only && (wanted.domain == from.host() || is_suffix(wanted.domain))) {
     // The host itself, when it is a public suffix or an address, may have cookies of its own.
     if (wanted.domain != from.host()) return;
-    wanted.host_only = is_suffix(wanted.domain) || address::parse(wanted.domain, 0).has_value();
+    wanted.host_only = is_suffix(wanted.domain) || is_address(wanted.domain);
   }
   if (!may_store(wanted, from)) return;
   if (begins_with(wanted.name, "__Host-") && (!has_path || !wanted.host_only)) return;

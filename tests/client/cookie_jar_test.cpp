@@ -49,6 +49,24 @@ TEST(cookie_jar, a_domain_covers_the_hosts_below_it) {
   EXPECT_EQ(all.get("http://ba.test/"), "");
 }
 
+TEST(cookie_jar, a_dot_at_the_end_opens_no_other_domain) {
+  EXPECT_EQ(kept("http://evil.com./", "x=1; Domain=com."), "");
+  EXPECT_EQ(kept("http://evil.com./", "x=1; Domain=.com."), "");
+  EXPECT_EQ(kept("http://evil.com../", "x=1; Domain=com.."), "");
+  EXPECT_EQ(kept("http://evil.com./", "x=1; Domain=."), "x=1") << "as without Domain";
+  EXPECT_EQ(kept("http://127.0.0.1./", "x=1; Domain=0.0.1."), "");
+  jar all;
+  all.set("http://evil.com./", "x=1; Domain=evil.com.").set("http://127.0.0.1./", "y=1; Domain=127.0.0.1.");
+  EXPECT_EQ(all.get("http://a.evil.com./"), "x=1");
+  EXPECT_EQ(all.get("http://evil.com/"), "");
+  EXPECT_EQ(all.get("http://a.127.0.0.1./"), "");
+  jar strict;
+  strict.cookies.is_public_suffix = [](std::string_view domain) { return domain == "co.uk"; };
+  strict.set("http://evil.co.uk./", "x=1; Domain=co.uk.");
+  EXPECT_EQ(strict.get("http://other.co.uk./"), "");
+  EXPECT_EQ(kept("http://com./", "x=1; Domain=com."), "x=1") << "the host itself";
+}
+
 TEST(cookie_jar, a_host_sets_cookies_only_for_itself_and_the_domains_above) {
   EXPECT_EQ(kept("http://a.test/", "x=1; Domain=b.test"), "");
   EXPECT_EQ(kept("http://a.test/", "x=1; Domain=c.a.test"), "");

@@ -41,7 +41,8 @@ class GYRE_API cookie_jar {
   [[nodiscard]] const std::vector<stored_cookie>& all() const noexcept { return cookies_; }
   void clear() noexcept { cookies_.clear(); }
 
-  /// Whether no host may set cookies for this domain and those below it. Null means: domains without a dot.
+  /// Whether no host may set cookies for this domain, given without a dot at its end, and those below it. Null means:
+  /// domains without a dot.
   bool (*is_public_suffix)(std::string_view domain) = nullptr;
 
  private:
