@@ -4,10 +4,12 @@
 
 namespace gyre::http {
 
+// An empty Location leads nowhere, as for browsers and curl.
 bool client_exchange::is_redirect() const noexcept {
   const int status = input_.head().status();
-  return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
-         find_field(input_.head().fields(), "Location") != nullptr;
+  if (status != 301 && status != 302 && status != 303 && status != 307 && status != 308) return false;
+  const field* const location = find_field(input_.head().fields(), "Location");
+  return location != nullptr && !location->value.empty();
 }
 
 // Throws a client_error when it is refused. The response with the redirect is gone then, and its connection is kept or

@@ -13,13 +13,13 @@ namespace {
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_hex(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) < 0x80; }
 
-// In a path, a query or a fragment. RFC 3986 §3.3, §3.4; the brackets, which servers see, as browsers leave them.
+// In a path, a query or a fragment. RFC 3986 §3.3, §3.4. Brackets, and percent signs that encode nothing, are sent as
+// they are, as browsers and curl do.
 bool may_stand(char c) noexcept {
-  return is_letter(c) || is_digit(c) || std::string_view("-._~!$&'()*+,;=:@/?[]|").find(c) != std::string_view::npos;
+  return is_letter(c) || is_digit(c) || std::string_view("-._~!$&'()*+,;=:@/?[]|%").find(c) != std::string_view::npos;
 }
 
 struct scheme_port {
@@ -82,7 +82,9 @@ bool url_reader::read(std::string_view text) {
   if (!read_scheme(text.substr(0, colon))) return false;
   text.remove_prefix(colon + 3);
   const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
-  return read_authority(text.substr(0, end)) && read_rest(text.substr(end));
+  if (!read_authority(text.substr(0, end))) return false;
+  read_rest(text.substr(end));
+  return true;
 }
 
 bool url_reader::read_reference(const url& base, std::string_view reference) {
@@ -92,21 +94,26 @@ bool url_reader::read_reference(const url& base, std::string_view reference) {
     if (!read_scheme(base.scheme())) return false;
     reference.remove_prefix(2);
     const std::size_t end = std::min(reference.find_first_of("/?#"), reference.size());
-    return read_authority(reference.substr(0, end)) && read_rest(reference.substr(end));
+    if (!read_authority(reference.substr(0, end))) return false;
+    read_rest(reference.substr(end));
+    return true;
   }
   take_origin(base);
-  if (reference.starts_with('/')) return read_rest(reference);
-  if (reference.empty() || reference.front() == '?' || reference.front() == '#') {
-    out_.text_.append(base.path());
+  const std::string_view path = base.path();
+  if (reference.starts_with('/')) {
+    read_rest(reference);
+  } else if (reference.empty() || reference.front() == '?' || reference.front() == '#') {
+    out_.text_.append(path);
     out_.path_end_ = out_.text_.size();
     if (!reference.starts_with('?')) out_.text_.append(base.part(base.path_end_, base.query_end_));
     out_.query_end_ = out_.text_.size();
-    return read_after_path(reference);
+    read_after_path(reference);
+  } else {
+    std::string merged(path.substr(0, path.rfind('/') + 1));
+    merged += reference;
+    read_rest(merged);
   }
-  const std::string_view path = base.path();
-  std::string merged(path.substr(0, path.rfind('/') + 1));
-  merged += reference;
-  return read_rest(merged);
+  return true;
 }
 
 void url_reader::take_origin(const url& base) {
@@ -200,36 +207,31 @@ bool url_reader::read_port(std::string_view digits) {
   return true;
 }
 
-bool url_reader::read_rest(std::string_view path_and_more) {
+void url_reader::read_rest(std::string_view path_and_more) {
   const std::size_t end = std::min(path_and_more.find_first_of("?#"), path_and_more.size());
   const std::size_t begin = out_.text_.size();
   if (end == 0) out_.text_ += '/';
-  if (!append_encoded(path_and_more.substr(0, end))) return false;
+  append_encoded(path_and_more.substr(0, end));
   remove_dot_segments(begin);
   out_.path_end_ = out_.query_end_ = out_.text_.size();
-  return read_after_path(path_and_more.substr(end));
+  read_after_path(path_and_more.substr(end));
 }
 
-bool url_reader::read_after_path(std::string_view rest) {
+void url_reader::read_after_path(std::string_view rest) {
   const std::size_t sign = std::min(rest.find('#'), rest.size());
   if (sign > 0) {  // begins with "?"
-    if (!append_encoded(rest.substr(0, sign))) return false;
+    append_encoded(rest.substr(0, sign));
     out_.query_end_ = out_.text_.size();
   }
-  if (sign == rest.size()) return true;
+  if (sign == rest.size()) return;
   out_.text_ += '#';
-  return append_encoded(rest.substr(sign + 1));
+  append_encoded(rest.substr(sign + 1));
 }
 
-bool url_reader::append_encoded(std::string_view text) {
+void url_reader::append_encoded(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
+  for (const char c : text) {
     if (may_stand(c)) {
-      out_.text_ += c;
-    } else if (c == '%') {
-      if (text.size() - i < 3 || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))
-        return refuse("a percent sign is not followed by two hexadecimal digits");
       out_.text_ += c;
     } else {
       const auto byte = static_cast<unsigned char>(c);
@@ -238,7 +240,6 @@ bool url_reader::append_encoded(std::string_view text) {
       out_.text_ += digits[byte & 15U];
     }
   }
-  return true;
 }
 
 // RFC 3986 §5.2.4, in place. An encoded dot is a dot, as for browsers.

@@ -35,9 +35,9 @@ class url_reader {
   [[nodiscard]] bool read_user(std::string_view user_and_password);
   [[nodiscard]] bool read_host(std::string_view host);
   [[nodiscard]] bool read_port(std::string_view digits);
-  [[nodiscard]] bool read_rest(std::string_view path_and_more);
-  [[nodiscard]] bool read_after_path(std::string_view rest);
-  [[nodiscard]] bool append_encoded(std::string_view text);
+  void read_rest(std::string_view path_and_more);
+  void read_after_path(std::string_view rest);
+  void append_encoded(std::string_view text);
   void remove_dot_segments(std::size_t path_begin);
   void take_origin(const url& base);
 

@@ -138,6 +138,31 @@ TEST(client_redirect, a_loop_ends) {
   });
 }
 
+TEST(client_redirect, an_empty_location_is_none) {
+  with_server(answers_once("HTTP/1.1 302 Found\r\nLocation: \r\nContent-Length: 4\r\n\r\nbody"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client;
+                auto response = co_await client.get(server.url("/a"));
+                EXPECT_EQ(response.status(), 302);
+                EXPECT_EQ(co_await response.read_all(), "body");
+              });
+}
+
+TEST(client_redirect, characters_that_no_url_has_are_sent_as_browsers_send_them) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    for (const auto& [location, target] :
+         std::vector<std::pair<std::string, std::string>>{{"/100%", "/100%"},
+                                                          {"/a b\"<>`", "/a%20b%22%3C%3E%60"},
+                                                          {"/caf\xc3\xa9?q=%u00e9", "/caf%C3%A9?q=%u00e9"}}) {
+      site.location = location;
+      auto response = co_await client.get(server.url("/302/"));
+      EXPECT_EQ((co_await response.read_all()).substr(0, 5 + target.size()), "GET " + target + " ");
+    }
+  });
+}
+
 TEST(client_redirect, is_the_result_when_none_is_wanted) {
   redirecting site;
   with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {

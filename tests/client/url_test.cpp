@@ -93,8 +93,17 @@ TEST(url, dot_segments_are_removed) {
 TEST(url, other_characters_are_percent_encoded) {
   EXPECT_EQ(normal("http://a/b c/ä?q=\"<>\"#x y"), "http://a/b%20c/%C3%A4?q=%22%3C%3E%22#x%20y");
   EXPECT_EQ(normal("http://a/b\\c"), "http://a/b%5Cc");
-  EXPECT_EQ(normal("http://a/%41%zz"),
-            "url \"http://a/%41%zz\": a percent sign is not followed by two hexadecimal digits");
+}
+
+TEST(url, percent_signs_stay_as_they_are) {
+  for (const char* const each :
+       {"http://a/%41%zz", "http://a/100%", "http://a/%?q=100%&b=%5#%", "http://a/%2", "http://a/%%"})
+    EXPECT_EQ(normal(each), each);
+  EXPECT_EQ(resolved("http://a/", "/100%"), "http://a/100%");
+  EXPECT_EQ(normal("http://a/b/%2/../%2e%2E/%2"), "http://a/%2");
+  EXPECT_EQ(normal("http://a%zz:b@c/"),
+            "url \"http://…@c/\": a percent sign in the user name or password is not "
+            "followed by two digits");
 }
 
 TEST(url, text_that_is_not_one_is_refused_with_a_sentence) {
@@ -127,7 +136,7 @@ TEST(url, the_sentence_shows_no_password) {
   EXPECT_EQ(normal("htp://ann:secret@a/"), "url \"htp://…@a/\": the scheme is not http or https");
   EXPECT_EQ(resolved("http://a/", "//ann:secret@b c/"), "url \"…@b c/\": the host contains a forbidden character");
   const auto proxy = http::proxy_options::parse("https://ann:secret@p:1");
-  EXPECT_EQ(proxy.error(), "proxy \"https://p:1/\": expected http://, socks5:// or socks5h://");
+  EXPECT_EQ(proxy.error(), "proxy \"https://p:1\": expected http://, socks5:// or socks5h://");
 }
 
 TEST(url, line_ends_and_zero_bytes_are_refused_everywhere) {

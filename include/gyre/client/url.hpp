@@ -13,7 +13,7 @@ namespace gyre::http {
 
 /// An absolute URL in its normal form: scheme and host in lower case, no default port, no "." and ".." segments, and a
 /// path that begins with "/". Characters that a URL cannot contain (spaces, other scripts) are percent-encoded in the
-/// path, the query and the fragment.
+/// path, the query and the fragment. A percent sign there stays, also one that encodes nothing ("?q=100%").
 ///
 /// Schemes: http, https; and socks5, socks5h for proxies. A user name and a password ("http://ann:secret@host/") are
 /// kept apart, and are part of no text below.

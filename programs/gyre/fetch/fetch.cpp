@@ -205,9 +205,10 @@ int fetch(const fetch_settings& settings) {
                             " URLs: use --remote-name"});
     return 2;
   }
-  http::proxy_options proxies;
+  const http::proxy_options proxies = proxies_of(settings);
   try {
-    proxies = proxies_of(settings);
+    if (settings.unix_socket.empty())
+      for (const std::string& each : settings.urls) (void)proxies.find(http::url(each));
   } catch (const std::invalid_argument& wrong) {  // a variable of the environment
     gyre::print_diagnostic({"gyre fetch: ", wrong.what()});
     return 2;
