@@ -134,6 +134,16 @@ address address::network_v6(std::size_t bytes) const noexcept {
   return copy;
 }
 
+address address::unmapped() const noexcept {
+  in6_addr host{};
+  if (!is_v6()) return *this;
+  std::memcpy(&host, raw_ + offsetof(sockaddr_in6, sin6_addr), sizeof(host));
+  if (!IN6_IS_ADDR_V4MAPPED(&host)) return *this;
+  in_addr v4{};
+  std::memcpy(&v4, host.s6_addr + 12, sizeof(v4));
+  return make_v4(v4, port());
+}
+
 std::uint32_t address::scope_id() const noexcept {
   std::uint32_t scope = 0;
   if (is_v6()) std::memcpy(&scope, raw_ + offsetof(sockaddr_in6, sin6_scope_id), sizeof(scope));

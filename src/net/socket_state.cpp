@@ -51,7 +51,7 @@ socket_state& socket_state::create(int fd) {
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0)
-    socket->peer = address::from_raw(&peer, length);
+    socket->peer = address::from_raw(&peer, length).unmapped();
   socket->may_carry_descriptors = peer.ss_family != AF_INET && peer.ss_family != AF_INET6;
   event_loop::current().backend().attach(*socket);
   return *socket;

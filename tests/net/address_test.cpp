@@ -218,6 +218,13 @@ TEST(address, the_host_has_sixteen_bytes_and_a_network) {
   EXPECT_EQ(address("[::4]:80").network_v6(17), address("[::4]:80"));
 }
 
+TEST(address, an_ipv4_mapped_one_has_an_ipv4_form) {
+  EXPECT_EQ(address("[::ffff:1.2.3.4]:80").unmapped(), address("1.2.3.4:80"));
+  for (const char* other : {"1.2.3.4:80", "[::1.2.3.4]:80", "[::fffe:1.2.3.4]:80", "[64:ff9b::1.2.3.4]:80"})
+    EXPECT_EQ(address(other).unmapped(), address(other));
+  EXPECT_TRUE(address().unmapped().empty());
+}
+
 TEST(address, what_it_prints_it_reads) {
   for (const char* text : {"0.0.0.0:0", "255.255.255.255:65535", "[::]:0", "[fe80::1%lo]:9", "[2001:db8::5]:443"}) {
     EXPECT_EQ(address(text).string(), text);

@@ -436,3 +436,14 @@ TEST(tcp_listener, ten_thousand_idle_connections_are_held_and_served) {
     co_await server.wait();
   });
 }
+
+TEST(tcp_listener, an_ipv4_client_of_a_listener_for_both_families_has_its_ipv4_address) {
+  run_test([]() -> gyre::task<> {
+    if (!has_ipv6()) co_return;
+    auto listener = gyre::tcp_listener::bind("[::]:0");
+    auto client = co_await gyre::tcp_stream::connect(gyre::address::loopback_v4(listener.local_address().port()));
+    auto peer = co_await listener.accept();
+    EXPECT_EQ(peer.peer_address(), client.local_address());
+    EXPECT_EQ(peer.peer_address().host(), "127.0.0.1");
+  });
+}

@@ -139,7 +139,8 @@ class Diagnostics(unittest.TestCase):
                 place.mkdir()
                 fetch = self.start("gyre", "fetch", "-O", *urls, cwd=place, **options)
                 self.assertEqual(fetch.wait(20), 0)
-                self.assertEqual({each.name: each.read_text() for each in place.iterdir()}, dict.fromkeys("abc", "hello"))
+                files = {each.name: each.read_text() for each in place.iterdir()}
+                self.assertEqual(files, dict.fromkeys("abc", "hello"))
 
     def test_bad_arguments_end_a_program_whose_messages_nobody_reads(self):
         gone, full = self.output(), self.output(fill=True)

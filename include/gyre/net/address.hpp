@@ -49,6 +49,8 @@ class GYRE_API address {
   /// The same with only the first `bytes` bytes of an IPv6 host, at most 16; the others are zero. Same as *this for
   /// IPv4.
   [[nodiscard]] address network_v6(std::size_t bytes) const noexcept;
+  /// The IPv4 address of an IPv4-mapped IPv6 address ("::ffff:127.0.0.1", RFC 4291 §2.5.5.2). Same as *this for others.
+  [[nodiscard]] address unmapped() const noexcept;
   /// The index of the interface that an IPv6 address belongs to; 0 means none.
   [[nodiscard]] std::uint32_t scope_id() const noexcept;
 

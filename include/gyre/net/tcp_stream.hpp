@@ -42,6 +42,7 @@ class GYRE_API tcp_stream : public socket_stream {
   /// Cancel: same as above; does not wait for the resolver. Errors: io_error of the resolver or of the first attempt.
   [[nodiscard]] static task<tcp_stream> connect(std::string host_and_port, connect_options options = {});
 
+  /// An IPv4 client of a listener on "[::]:80" has its IPv4 address.
   [[nodiscard]] const address& peer_address() const noexcept {
     socket_->expect_open("peer_address");
     return socket_->peer;
