@@ -246,8 +246,8 @@ TEST(request_body, a_form_is_read_decoded_and_of_no_other_type) {
     const std::string form = "application/x-www-form-urlencoded";
     const auto good = co_await app.post("/", "a=1&b=two+words%21", form + " ; charset=utf-8");
     EXPECT_EQ(good.body, "a=1;b=two words!;");
-    const auto malformed = co_await app.post("/", "a=%", form);
-    EXPECT_EQ(malformed.status, 400);
+    const auto percent = co_await app.post("/", "a=100%", form);
+    EXPECT_EQ(percent.body, "a=100%;");
     std::string many = "a";
     for (int i = 0; i < 1000; ++i) many += "&a";
     const auto too_many = co_await app.post("/", many, form);

@@ -74,7 +74,8 @@ class GYRE_API request {
     return now_.rest.empty() ? now_.parts.path : now_.rest;
   }
 
-  /// The fields of the query, decoded on first use. Errors: status_error with 400 when the query is malformed.
+  /// The fields of the query, decoded on first use (see parse_form). Errors: status_error with 400 when the query has
+  /// more than 1000 fields.
   [[nodiscard]] std::span<const form_field> query_parameters();
   /// The first field with this name. Errors: same as query_parameters().
   [[nodiscard]] std::optional<std::string_view> query_parameter(std::string_view name);
@@ -92,7 +93,7 @@ class GYRE_API request {
   /// Reads the body as the fields of a form (application/x-www-form-urlencoded).
   ///
   /// Cancel: the part that has been read is lost. Errors: same as body_reader; status_error with 415 for a body of
-  /// another type, 400 for a malformed one.
+  /// another type, 413 for one of more than 1000 fields.
   [[nodiscard]] task<std::vector<form_field>> form();
   /// Reads the body as the text of a JSON value (application/json, or a type that ends with +json). Does not validate
   /// it.

@@ -47,10 +47,11 @@ struct form_field {
   friend bool operator==(const form_field&, const form_field&) noexcept = default;
 };
 
-enum class form_error { malformed, too_many };
+enum class form_error { too_many };
 
 /// Parses "a=1&b=two+words&c", the syntax of queries and forms (application/x-www-form-urlencoded). A plus sign is a
-/// space, an empty part is skipped, and a name without "=" has an empty value. Accepts at most `limit` fields.
+/// space, an empty part is skipped, and a name without "=" has an empty value. A percent sign that no two hexadecimal
+/// digits follow stands for itself, as in browsers: "a=100%". Accepts at most `limit` fields.
 [[nodiscard]] GYRE_API std::expected<std::vector<form_field>, form_error> parse_form(std::string_view text,
                                                                                      std::size_t limit = 1000);
 

@@ -9,26 +9,42 @@
 namespace gyre::http {
 namespace {
 
+// Returns the byte that "%41" at the beginning of the text encodes, or -1.
+int encoded_byte(std::string_view text) noexcept {
+  if (text.size() < 3) return -1;
+  const int high = hex_value(text[1]);
+  const int low = hex_value(text[2]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
 // Appends the decoded text. Returns false when it is malformed.
-bool decode_onto(std::string& out, std::string_view text, bool plus_is_space) {
+bool decode_onto(std::string& out, std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '+' && plus_is_space) {
-      out += ' ';
+    if (text[i] != '%') {
+      out += text[i];
       continue;
     }
-    if (c != '%') {
-      out += c;
-      continue;
-    }
-    if (text.size() - i < 3) return false;
-    const int high = hex_value(text[i + 1]);
-    const int low = hex_value(text[i + 2]);
-    if (high < 0 || low < 0) return false;
-    out += static_cast<char>(high * 16 + low);
+    const int byte = encoded_byte(text.substr(i));
+    if (byte < 0) return false;
+    out += static_cast<char>(byte);
     i += 2;
   }
   return true;
+}
+
+// A name or a value of a form.
+std::string decode_form_text(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int byte = text[i] == '%' ? encoded_byte(text.substr(i)) : -1;
+    if (byte < 0) {
+      out += text[i] == '+' ? ' ' : text[i];
+      continue;
+    }
+    out += static_cast<char>(byte);
+    i += 2;
+  }
+  return out;
 }
 
 bool may_stand(char c, encode_for where) noexcept {
@@ -89,7 +105,7 @@ target_parts split_target(std::string_view target) noexcept {
 std::optional<std::string> percent_decode(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  if (!decode_onto(out, text, false)) return std::nullopt;
+  if (!decode_onto(out, text)) return std::nullopt;
   return out;
 }
 
@@ -135,7 +151,7 @@ std::optional<std::string> normalize_path(std::string_view path) {
     path.remove_prefix(1);  // the slash
     const std::size_t end = std::min(path.find('/'), path.size());
     std::string segment;
-    if (!decode_onto(segment, path.substr(0, end), false)) return std::nullopt;
+    if (!decode_onto(segment, path.substr(0, end))) return std::nullopt;
     path.remove_prefix(end);
     if (segment.find_first_of(std::string_view("/\0", 2)) != std::string::npos) return std::nullopt;
     ends_with_slash = segment.empty() || segment == "." || segment == "..";
@@ -160,9 +176,8 @@ std::expected<std::vector<form_field>, form_error> parse_form(std::string_view t
     if (all.size() == limit) return std::unexpected(form_error::too_many);
     const std::size_t equals = part.find('=');
     form_field& field = all.emplace_back();
-    if (!decode_onto(field.name, part.substr(0, equals), true)) return std::unexpected(form_error::malformed);
-    if (equals != std::string_view::npos && !decode_onto(field.value, part.substr(equals + 1), true))
-      return std::unexpected(form_error::malformed);
+    field.name = decode_form_text(part.substr(0, equals));
+    if (equals != std::string_view::npos) field.value = decode_form_text(part.substr(equals + 1));
   }
   return all;
 }

@@ -11,16 +11,6 @@
 #include <string>
 
 namespace gyre::http {
-namespace {
-
-[[noreturn]] void refuse_form(form_error why, int status_of_too_many, const char* what) {
-  if (why == form_error::too_many)
-    throw status_error(status_of_too_many, std::string("the ") + what + " has too many fields");
-  throw status_error(400, std::string("the ") + what + " is malformed");
-}
-
-}  // namespace
-
 std::string_view request::field(std::string_view name) const noexcept {
   const http::field* const found = find_field(now_.fields, name);
   return found == nullptr ? std::string_view() : found->value;
@@ -69,7 +59,7 @@ std::span<const form_field> request::query_parameters() {
   now_.input->check_loop_of_request("query_parameters");
   if (!now_.query_parsed) {
     auto fields = parse_form(query());
-    if (!fields) refuse_form(fields.error(), 400, "query");
+    if (!fields) throw status_error(400, "the query has too many fields");
     lists_.query_fields = *std::move(fields);
     now_.query_parsed = true;
   }
@@ -89,7 +79,7 @@ task<std::vector<form_field>> request::form() {
   if (!equal_ignoring_case(essence, expected)) throw status_error(415, "a form is expected here");
   const std::string text = co_await body_.read_all();
   auto fields = parse_form(text);
-  if (!fields) refuse_form(fields.error(), 413, "form");
+  if (!fields) throw status_error(413, "the form has too many fields");
   co_return *std::move(fields);
 }
 
