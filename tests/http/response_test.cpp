@@ -104,9 +104,17 @@ TEST(response, content_type_is_the_media_type) {
   EXPECT_EQ(r.field("Content-Type"), std::nullopt);
 }
 
+TEST(response, has_at_most_one_date) {
+  response r;
+  r.add_field("Date", "Sun, 29 Nov 2026 09:00:00 GMT").add_field("date", "Sun, 29 Nov 2026 09:00:01 GMT");
+  EXPECT_EQ(r.field("Date"), "Sun, 29 Nov 2026 09:00:01 GMT");
+  r.remove_field("Date");
+  EXPECT_EQ(r.field("Date"), std::nullopt);
+}
+
 TEST(response, refuses_the_fields_of_the_server) {
   response r;
-  for (const char* const own : {"Date", "CONNECTION", "content-length", "Transfer-Encoding"}) {
+  for (const char* const own : {"CONNECTION", "content-length", "Transfer-Encoding"}) {
     EXPECT_EQ(refusal_of([&] { r.add_field(own, "0"); }),
               std::string("response: the field \"") + own + "\" is set by the server");
     EXPECT_NE(refusal_of([&] { r.set_field(own, "0"); }), "");

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 using namespace gyre_test;
 using http::response;
 
@@ -174,6 +176,24 @@ TEST(server, tells_its_name_and_the_date_when_it_has_one) {
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.field("Server"), "gyre/1");
     EXPECT_EQ(answer.field("Date").size(), 29U);
+  });
+}
+
+TEST(server, sends_the_date_of_a_response_that_has_one_in_place_of_its_own) {
+  const auto old = [](http::request& r) {
+    auto made = http::response::text("").add_field("Date", "Tue, 15 Nov 1994 08:12:31 GMT");
+    if (r.path() == "/removed") made.remove_field("Date");
+    return made;
+  };
+  http::server_options options = options_for(old);
+  options.name = "gyre/1";
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.field("Date"), "Tue, 15 Nov 1994 08:12:31 GMT");
+    EXPECT_EQ(std::ranges::count_if(answer.fields, [](const auto& each) { return each.first == "Date"; }), 1);
+    EXPECT_EQ(answer.field("Server"), "gyre/1");
+    EXPECT_NE((co_await here.get("/removed")).field("Date"), "Tue, 15 Nov 1994 08:12:31 GMT");
+    EXPECT_EQ((co_await here.get("/removed")).field("Date").size(), 29U);
   });
 }
 

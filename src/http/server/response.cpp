@@ -37,11 +37,13 @@ void check_status(int status) {
 // Content-Type has its own member. Fields that frame messages are not for handlers: two lengths in
 // one head enable request smuggling.
 bool is_media_type(std::string_view name) {
-  for (const std::string_view own : {"date", "connection", "content-length", "transfer-encoding"})
+  for (const std::string_view own : {"connection", "content-length", "transfer-encoding"})
     if (equal_ignoring_case(name, own))
       throw std::invalid_argument("response: the field \"" + std::string(name) + "\" is set by the server");
   return equal_ignoring_case(name, "content-type");
 }
+
+constexpr std::string_view date_name = "date";
 
 // `type` must be a string literal.
 response with_value(std::string_view body, std::string_view type) {
@@ -80,7 +82,7 @@ void response_state::clear() noexcept {
   }
   media_type = {};
   status = 200;
-  close_connection = false;
+  close_connection = has_date = false;
   drop_body();
 }
 
@@ -217,6 +219,7 @@ response& response::add_field(std::string_view name, std::string_view value) & {
     set_media_type(value);
     return *this;
   }
+  if (equal_ignoring_case(name, date_name)) return set_field(name, value);  // a message has one
   head_writer(state().fields).field(name, value);
   return *this;
 }
@@ -227,11 +230,13 @@ response& response::set_field(std::string_view name, std::string_view value) & {
   head_writer(line).field(name, value);  // first: a refused field changes nothing
   remove_field(name);
   state().fields.append(line);
+  state().has_date = state().has_date || equal_ignoring_case(name, date_name);
   return *this;
 }
 
 void response::remove_field(std::string_view name) noexcept {
   if (equal_ignoring_case(name, "content-type")) state().media_type = {};
+  if (equal_ignoring_case(name, date_name)) state().has_date = false;
   std::string& fields = state().fields;
   for (;;) {
     const std::string_view line = find_line(fields, name);

@@ -16,6 +16,7 @@ bool response_sender::begin() {
                      .fields = response_.fields,
                      .length = {},
                      .body = {}};
+  if (response_.has_date) head.common_fields.remove_prefix(head.common_fields.find('\n') + 1);  // it begins with a Date
   const std::string_view bytes = is_in_memory() ? response_.bytes() : std::string_view();
   const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
   const bool bodyless = is_bodyless(response_.status) || successful_connect;
