@@ -29,7 +29,8 @@ TESTED = {
     "sync": "sync tasks", "stream": "stream runtime", "net": "net runtime", "fs": "fs runtime", "process": "process",
     "http": "http tls runtime", "tls": "tls http runtime", "client": "client runtime", "interop": "interop runtime",
     "interop_boost": "interop runtime", "faults": "client process", "resp": "net runtime", "load": "http",
-    "encryption": "tls http", "compiler": "runtime http process", "programs": "client process runtime interop",
+    "encryption": "tls http", "proxy": "client http", "compiler": "runtime http process",
+    "programs": "client process runtime interop",
     "fuzz": "client", "kernel": "tls http", "alone": "client process runtime interop testing",
 }
 # Folders and files beside the layers, by the beginning of the path, and the suites that they reach; the first that fits
@@ -42,9 +43,10 @@ BESIDE = [
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
     ("tests/tls/peer.cpp", "programs"), ("tests/consume/", ""),
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
-    ("programs/CMakeLists.txt", "resp load encryption programs alone"),
+    ("programs/CMakeLists.txt", "resp load encryption proxy programs alone"),
     ("programs/resp_server/", "resp programs alone"), ("programs/gyre/load/", "load programs alone"),
-    ("programs/encryption/", "encryption programs alone"), ("programs/", "resp programs alone"),
+    ("programs/encryption/", "encryption programs alone"), ("programs/gyre/proxy/", "proxy programs alone"),
+    ("programs/", "resp programs alone"),
     ("examples/", "programs"),
 ]
 

@@ -78,11 +78,11 @@ void client_exchange::answer(int status, std::span<const field> fields, std::str
 
 std::string client_exchange::subject() const {
   std::string text(request.method);
-  return text.append(" ").append(request.url.without_fragment());
+  return text.append(" ").append(request.whole_url());
 }
 
 void client_exchange::fail(client_errc reason, std::string_view detail) const {
-  throw client_error(reason, request.method, request.url.without_fragment(), detail);
+  throw client_error(reason, request.method, request.whole_url(), detail);
 }
 
 void client_exchange::fail_late() const {
@@ -94,7 +94,7 @@ void client_exchange::fail(std::error_code reason) const {
   if (clock_.expired()) fail_late();
   const bool ended = reason == stream_errc::end_of_stream || reason == tls::tls_errc::truncated;
   if (ended) fail(input_.received_any() ? client_errc::cut_off : client_errc::no_response);
-  throw io_error(reason, request.method, request.url.without_fragment());
+  throw io_error(reason, request.method, request.whole_url());
 }
 
 task<> client_exchange::run() {

@@ -77,6 +77,11 @@ client_request& client_request::query(std::string_view name, std::string_view va
   return *this;
 }
 
+client_request& client_request::target(std::string_view text) {
+  open().request.set_target(text);
+  return *this;
+}
+
 client_request& client_request::basic_auth(std::string_view user, std::string_view password) {
   open().request.authorize_basic(user, password);
   return *this;

@@ -38,7 +38,7 @@ GYRE_CORO_WRAPPER task<std::string> client_response::read_all() {
 task<std::string> client_response::read_all(std::uint64_t limit) {
   client_exchange& from = open();
   const auto refuse = [&] {
-    throw client_error(client_errc::body_too_large, from.request.method, from.request.url.without_fragment(),
+    throw client_error(client_errc::body_too_large, from.request.method, from.request.whole_url(),
                        std::to_string(limit) + " bytes; read it in pieces, or pass a larger limit to read_all");
   };
   std::string all;

@@ -43,6 +43,7 @@ void client_exchange::follow_redirect(unsigned followed) {
   identified_ = identified_ && same_origin;
   abandon_body();
   request.url = std::move(*next);
+  request.target.clear();
 }
 
 void client_exchange::repeat_body() {

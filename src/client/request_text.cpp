@@ -6,6 +6,7 @@
 #include <gyre/http/head_writer.hpp>
 #include <gyre/io/printable.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace gyre::http {
@@ -20,6 +21,7 @@ constexpr std::string_view own_fields[] = {"Content-Length",   "Transfer-Encodin
 void request_text::clear() noexcept {
   constexpr std::size_t kept = std::size_t{64} << 10U;
   method.clear();
+  target.clear();
   fields.clear();
   body.clear();
   upgrade.clear();
@@ -33,6 +35,14 @@ void request_text::set_method(std::string_view name) {
     throw std::invalid_argument("method \"" + printable(name) + "\": it is not a token of at most 32 characters");
   if (name == "CONNECT") throw std::invalid_argument("method CONNECT: the client itself opens tunnels through proxies");
   method.assign(name);
+}
+
+void request_text::set_target(std::string_view text) {
+  const auto may_stand = [](unsigned char c) { return c > 0x20 && c < 0x7f && c != '#'; };
+  if (!text.starts_with('/') || !std::ranges::all_of(text, may_stand))
+    throw std::invalid_argument("target \"" + printable(text) +
+                                "\": it does not begin with a slash, or holds what must be encoded");
+  target.assign(text);
 }
 
 void request_text::add_field(std::string_view name, std::string_view value) {
@@ -127,6 +137,10 @@ void request_text::authorize_basic(std::string_view user, std::string_view passw
   authorize("Basic", encode_base64(both));
 }
 
+std::string request_text::whole_url() const {
+  return target.empty() ? std::string(url.without_fragment()) : std::string(url.origin()) + target;
+}
+
 bool request_text::is_idempotent() const noexcept {
   if (has_idempotency_key) return true;
   for (const std::string_view each : {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"})
@@ -137,7 +151,10 @@ bool request_text::is_idempotent() const noexcept {
 void request_text::write_head(std::string& out, std::string_view user_agent, const framing& framed) const {
   out.clear();
   head_writer writer(out);
-  writer.request_line(method, framed.proxy == nullptr ? url.target() : url.without_fragment());  // RFC 9112 §3.2.2
+  if (framed.proxy != nullptr)
+    writer.request_line(method, whole_url());  // RFC 9112 §3.2.2
+  else
+    writer.request_line(method, target.empty() ? url.target() : std::string_view(target));
   if (!has_host) writer.field("Host", url.authority());
   if (!has_user_agent && !user_agent.empty()) writer.field("User-Agent", user_agent);
   if (!has_accept && !framed.accept.empty()) writer.field("Accept", framed.accept);

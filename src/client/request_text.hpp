@@ -17,6 +17,7 @@ namespace gyre::http {
 struct request_text {
   std::string method;
   http::url url = url_reader::blank();
+  std::string target;  // sent in place of that of the URL; empty for none
   std::string fields;  // "Name: value\r\n" of the program
   std::string body;
   std::string upgrade;  // the protocols that the program would rather speak; empty for none
@@ -38,6 +39,7 @@ struct request_text {
   void clear() noexcept;
   /// Errors: std::invalid_argument.
   void set_method(std::string_view name);
+  void set_target(std::string_view text);
   void add_field(std::string_view name, std::string_view value);
   void remove_field(std::string_view name);
   [[nodiscard]] bool has_field(std::string_view name) const;
@@ -47,6 +49,9 @@ struct request_text {
   void drop_credentials();
   void authorize(std::string_view scheme, std::string_view credentials);
   void authorize_basic(std::string_view user, std::string_view password);
+
+  /// Without the fragment, and with the target that is sent.
+  [[nodiscard]] std::string whole_url() const;
 
   /// RFC 9110 §9.2.2, and fields by which a program says so.
   [[nodiscard]] bool is_idempotent() const noexcept;

@@ -74,6 +74,10 @@ TEST(client_proxy, a_plain_request_names_the_whole_url) {
         EXPECT_EQ(seen.find("GET http://far.test/a?b HTTP/1.1\r\nHost: far.test\r\n"), 0U) << seen;
         EXPECT_NE(seen.find("Proxy-Authorization: Basic YW5uOnNlY3JldA==\r\n"), std::string::npos) << seen;
         EXPECT_EQ(co_await fetched(client, "http://far.test/"), "hello");
+        auto raw = client.request("GET", "http://far.test/a");
+        auto passed = co_await raw.target("/100%/../").send();
+        (void)co_await passed.read_all();
+        EXPECT_EQ(seen.find("GET http://far.test/100%/../ HTTP/1.1\r\n"), 0U) << seen;
         EXPECT_EQ(proxy.connections(), 1);
       });
 }

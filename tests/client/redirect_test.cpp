@@ -50,6 +50,28 @@ TEST(client_redirect, is_followed_on_the_same_connection) {
   });
 }
 
+TEST(client_redirect, a_target_of_the_program_is_sent_byte_for_byte_until_a_redirect_replaces_it) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto raw = client.request("GET", server.url("/of/the/url"));
+    raw.target("/a/../b%?c={\"d\":1}^`<>\\");
+    auto echoed = co_await raw.send();
+    EXPECT_EQ((co_await echoed.read_all()).substr(0, 38), "GET /a/../b%?c={\"d\":1}^`<>\\ HTTP/1.1\r\n");
+    auto redirected = client.request("GET", server.url("/of/the/url"));
+    redirected.target("/302/a/../b");
+    auto response = co_await redirected.send();
+    EXPECT_EQ((co_await response.read_all()).substr(0, 7), "GET /b ");
+    auto next = client.request("GET", server.url("/of/the/url"));
+    auto ordinary = co_await next.send();
+    EXPECT_EQ((co_await ordinary.read_all()).substr(0, 16), "GET /of/the/url ");
+    for (const char* const wrong : {"", "a", "*", "/a b", "/a#b", "/\xc3\xa4", "/a\r\nb: c"}) {
+      auto refused = client.request("GET", server.url("/"));
+      EXPECT_THROW(refused.target(wrong), std::invalid_argument) << wrong;
+    }
+  });
+}
+
 TEST(client_redirect, the_status_decides_about_method_and_body) {
   struct expectation {
     std::string status, method, result;

@@ -17,8 +17,9 @@ class Proxy:
     """`gyre proxy` on a free port."""
 
     def __init__(self, *servers, arguments=()):
-        self.command = [str(BIN / "gyre"), "proxy", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--access-log",
-                        "off", *arguments]
+        listen = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
+        self.command = [str(BIN / "gyre"), "proxy", *listen, "--admin", "127.0.0.1:0", "--access-log", "off",
+                        *arguments]
         for each in servers:
             self.command += ["--to", each if isinstance(each, str) else f"http://127.0.0.1:{each}"]
 
@@ -28,7 +29,7 @@ class Proxy:
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             text = self.said()
-            found = re.search(r"^listening on 127\.0\.0\.1:(\d+)$", text, re.M)
+            found = re.search(r"^listening on \S*:(\d+)$", text, re.M)
             if found:
                 self.port = int(found.group(1))
                 self.admin = int(re.search(r"admin +http://127\.0\.0\.1:(\d+)/", text).group(1))

@@ -58,13 +58,6 @@ class Forwarding(unittest.TestCase):
             self.assertEqual(proxy.ask("OPTIONS", "/x", headers={"Max-Forwards": "0"})[0], 204)
             self.assertEqual(proxy.ask("CONNECT", "example.org:443")[0], 501)
 
-    def test_a_target_that_is_no_url_is_refused(self):
-        for path in ("", "/app"):
-            with Proxy(f"http://127.0.0.1:{self.port}{path}") as proxy:
-                for target in ("/100%", "/%zz", "/a?b=%1"):
-                    self.assertEqual(proxy.ask(path=target)[0], 400, target)
-                self.assertNotIn("gyre proxy: ", proxy.said())
-
     def test_the_path_of_the_server_comes_before_that_of_the_request(self):
         with Proxy(f"http://127.0.0.1:{self.port}/app/", arguments=["--server-host"]) as proxy:
             seen = json.loads(proxy.ask(path="/x")[2])
@@ -77,6 +70,9 @@ class Forwarding(unittest.TestCase):
                                    "http://a/../etc": "/app/etc", "/..": "/app/", "//b/../../..": "/app/"}.items():
                 with self.subTest(path):
                     self.assertEqual(json.loads(proxy.ask(path=path)[2])["path"], expected)
+            for path in ("/..%2fetc", "/..;/etc", "/..\\etc", "/../%"):
+                self.assertEqual(proxy.ask(path=path)[0], 400, path)
+            self.assertNotIn("gyre proxy: ", proxy.said())
 
     def test_an_upgraded_connection_carries_both_directions_until_one_side_ends(self):
         def echo(peer, _):

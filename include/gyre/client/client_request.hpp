@@ -62,6 +62,10 @@ class GYRE_API client_request {
   client_request& header(std::string_view name, std::string_view value);
   /// Appends "name=value" to the query of the URL.
   client_request& query(std::string_view name, std::string_view value);
+  /// Sends this path and query in place of those of the URL, byte for byte: for proxies, and for servers that tell
+  /// "/a/../b" from "/b". A redirect replaces it. Errors: std::invalid_argument for a target that does not begin with a
+  /// slash, or holds white space, a number sign, or bytes that are not ASCII.
+  client_request& target(std::string_view text);
   /// Basic authentication. Errors: std::invalid_argument when the name contains a colon.
   client_request& basic_auth(std::string_view user, std::string_view password);
   client_request& bearer_token(std::string_view token);

@@ -4,11 +4,8 @@
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/value_from_text.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace programs {
 
@@ -16,80 +13,152 @@ namespace http = gyre::http;
 
 namespace {
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> all) {
-  return std::ranges::any_of(all, [name](std::string_view each) { return http::equal_ignoring_case(name, each); });
+/// The treatment of a field with this name.
+enum class role : unsigned char {
+  passes,      // unless Connection names it, or it describes the client
+  hop_by_hop,  // dropped
+  te,          // dropped; "trailers" is passed on
+  replaced,    // this proxy writes its own
+  via,         // the rest are appended to
+  forwarded,   // replaced unless the client is trusted
+  forwarded_for,
+  forwarded_proto,
+  forwarded_host,
+};
+
+struct known_field {
+  std::string_view name;
+  role what;
+};
+constexpr std::array<known_field, 19> known_fields{{{"TE", role::te},
+                                                    {"Via", role::via},
+                                                    {"Host", role::replaced},
+                                                    {"Expect", role::replaced},
+                                                    {"Trailer", role::hop_by_hop},
+                                                    {"Upgrade", role::hop_by_hop},
+                                                    {"Forwarded", role::forwarded},
+                                                    {"Connection", role::hop_by_hop},
+                                                    {"Keep-Alive", role::hop_by_hop},
+                                                    {"Max-Forwards", role::replaced},
+                                                    {"Content-Length", role::hop_by_hop},
+                                                    {"HTTP2-Settings", role::hop_by_hop},
+                                                    {"X-Forwarded-For", role::forwarded_for},
+                                                    {"X-Forwarded-Host", role::forwarded_host},
+                                                    {"Proxy-Connection", role::hop_by_hop},
+                                                    {"Transfer-Encoding", role::hop_by_hop},
+                                                    {"X-Forwarded-Proto", role::forwarded_proto},
+                                                    {"Proxy-Authenticate", role::hop_by_hop},
+                                                    {"Proxy-Authorization", role::hop_by_hop}}};
+
+role role_of(std::string_view name) noexcept {
+  for (const known_field& each : known_fields)
+    if (each.name.size() == name.size() && http::equal_ignoring_case(each.name, name)) return each.what;
+  return role::passes;
+}
+
+bool is_of_framing(role what) noexcept { return what == role::hop_by_hop || what == role::te; }
+
+char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+// Gateways treat '_' as '-', and some of them every character that is no letter and no digit.
+char normal(char c) noexcept {
+  c = to_lower(c);
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '-';
+}
+
+bool is_before(std::string_view a, std::string_view b) noexcept {
+  return std::ranges::lexicographical_compare(a, b, {}, &to_lower, &to_lower);
+}
+
+// `in_lower_case` is a name in its normal form.
+bool ends_with(std::string_view name, std::string_view in_lower_case) noexcept {
+  if (name.size() < in_lower_case.size()) return false;
+  name.remove_prefix(name.size() - in_lower_case.size());
+  for (std::size_t i = name.size(); i-- > 0;)
+    if (normal(name[i]) != in_lower_case[i]) return false;
+  return true;
+}
+
+bool contains(std::string_view name, std::string_view in_lower_case) noexcept {
+  for (; name.size() >= in_lower_case.size(); name.remove_suffix(1))
+    if (to_lower(name[name.size() - in_lower_case.size()]) == in_lower_case.front() && ends_with(name, in_lower_case))
+      return true;
+  return false;
 }
 
 // A node of RFC 7239 §6: an IPv6 address is quoted, and in brackets.
 std::string node(const std::string& host) {
   if (host.empty()) return "unknown";
-  return host.contains(':') ? fmt::format("\"[{}]\"", host) : host;
+  return host.contains(':') ? "\"[" + host + "]\"" : host;
 }
 
-std::string joined(std::span<const http::field> fields, std::string_view name) {
-  std::string text;
-  for (const http::field& each : fields) {
-    if (!http::equal_ignoring_case(each.name, name)) continue;
-    if (!text.empty()) text += ", ";
-    text += each.value;
-  }
-  return text;
+void append_to_list(std::string& list, std::string_view element) {
+  if (!list.empty()) list += ", ";
+  list += element;
 }
 
 }  // namespace
 
-bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
-  static constexpr std::array<std::string_view, 11> own{
-      "Connection", "Keep-Alive", "Proxy-Connection",  "Proxy-Authenticate", "Proxy-Authorization", "TE",
-      "Trailer",    "Upgrade",    "Transfer-Encoding", "Content-Length",     "HTTP2-Settings"};
-  if (is_one_of(name, own)) return true;
+hop_by_hop_fields::hop_by_hop_fields(std::span<const http::field> all) {
+  constexpr std::string_view connection = "Connection";
   for (const http::field& each : all) {
-    if (!http::equal_ignoring_case(each.name, "Connection")) continue;
+    if (each.name.size() != connection.size() || !http::equal_ignoring_case(each.name, connection)) continue;
     std::string_view options = each.value;
     for (auto option = http::next_in_list(options); !option.empty(); option = http::next_in_list(options))
-      if (http::equal_ignoring_case(name, option)) return true;
+      if (!is_of_framing(role_of(option)) && !http::equal_ignoring_case(option, "close")) named_.push_back(option);
   }
-  return false;
+  std::ranges::sort(named_, &is_before);
 }
 
-// Gateways treat '_' as '-', and some of them every character that is no letter and no digit.
-bool is_about_client(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> known{"Forwarded", "X-Real-IP", "X-Client-IP", "X-Cluster-Client-IP",
-                                                         "True-Client-IP"};
-  std::string normal(name);
-  std::ranges::replace_if(normal, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
-  constexpr std::string_view family = "X-Forwarded-";
-  return is_one_of(normal, known) ||
-         http::equal_ignoring_case(std::string_view(normal).substr(0, family.size()), family);
+bool hop_by_hop_fields::are_named(std::string_view name) const noexcept {
+  return !named_.empty() && std::ranges::binary_search(named_, name, &is_before);
 }
 
-bool is_trailer_passed_on(std::string_view name, std::span<const http::field> all) {
-  return http::may_be_trailer(name) && !is_about_client(name) && !is_hop_by_hop(name, all);
+bool hop_by_hop_fields::contain(std::string_view name) const noexcept {
+  return is_of_framing(role_of(name)) || are_named(name);
 }
 
-std::string trailers_announced(std::span<const http::field> all) {
+// docs/guide/proxy.md lists them.
+bool is_about_client(std::string_view name) noexcept {
+  static constexpr std::array<std::string_view, 2> parts{"forwarded", "forward-for"};
+  static constexpr std::array<std::string_view, 9> ends{"client-ip",     "clientip",       "connecting-ip",
+                                                        "connection-ip", "originating-ip", "real-ip",
+                                                        "remote-addr",   "remote-ip",      "user-ip"};
+  static constexpr std::array<std::string_view, 13> names{
+      "cf-connecting-ipv6", "cf-pseudo-ipv4",           "cf-visitor",      "cloudfront-viewer-address", "fastly-ssl",
+      "front-end-https",    "x-azure-socketip",         "x-host",          "x-original-host",           "x-scheme",
+      "x-url-scheme",       "x-envoy-external-address", "x-original-proto"};
+  const auto is_end = [name](std::string_view each) { return ends_with(name, each); };
+  const auto is_whole = [name](std::string_view each) { return name.size() == each.size() && ends_with(name, each); };
+  return std::ranges::any_of(ends, is_end) || std::ranges::any_of(names, is_whole) ||
+         std::ranges::any_of(parts, [name](std::string_view each) { return contains(name, each); });
+}
+
+bool is_trailer_passed_on(std::string_view name, const hop_by_hop_fields& of_message) noexcept {
+  return http::may_be_trailer(name) && !is_about_client(name) && !of_message.contain(name);
+}
+
+std::string trailers_announced(std::span<const http::field> all, const hop_by_hop_fields& of_message) {
   std::string text;
-  const std::string announced = joined(all, "Trailer");
-  std::string_view rest = announced;
-  for (auto each = http::next_in_list(rest); !each.empty(); each = http::next_in_list(rest)) {
-    if (!http::is_token(each) || !is_trailer_passed_on(each, all)) continue;
-    if (!text.empty()) text += ", ";
-    text += each;
+  for (const http::field& each : all) {
+    if (!http::equal_ignoring_case(each.name, "Trailer")) continue;
+    std::string_view rest = each.value;
+    for (auto name = http::next_in_list(rest); !name.empty(); name = http::next_in_list(rest))
+      if (http::is_token(name) && is_trailer_passed_on(name, of_message)) append_to_list(text, name);
   }
   return text;
 }
 
-bool takes_trailers(const http::request& request) {
-  const std::string codings = joined(request.fields(), "TE");
-  std::string_view rest = codings;
-  for (auto each = http::next_in_list(rest); !each.empty(); each = http::next_in_list(rest))
-    if (http::equal_ignoring_case(each, "trailers")) return true;
-  return false;
+void keep_trailers_passed_on(std::vector<http::field>& trailers, std::span<const http::field> header) {
+  if (trailers.empty()) return;
+  const hop_by_hop_fields dropped(header);
+  std::erase_if(trailers, [&](const http::field& each) { return !is_trailer_passed_on(each.name, dropped); });
 }
 
 std::vector<http::field> fields_of_hint(std::span<const http::field> all) {
+  const hop_by_hop_fields dropped(all);
   std::vector<http::field> kept(all.begin(), all.end());
-  std::erase_if(kept, [all](const http::field& each) { return is_hop_by_hop(each.name, all); });
+  std::erase_if(kept, [&](const http::field& each) { return dropped.contain(each.name); });
   return kept;
 }
 
@@ -105,42 +174,79 @@ std::string protocols_passed_on(const http::request& request) {
     constexpr std::string_view http2 = "h2";
     const bool is_name = http::is_token(each.substr(0, each.find('/')));  // RFC 9110 §7.8
     if (!is_name || http::equal_ignoring_case(each.substr(0, http2.size()), http2)) continue;
-    if (!text.empty()) text += ", ";
-    text += each;
+    append_to_list(text, each);
   }
   return text;
 }
 
-void forward_fields(const http::request& request, const client_description& client, http::client_request& to) {
-  // Fields of which this proxy writes its own.
-  static constexpr std::array<std::string_view, 8> replaced{
-      "Host", "Expect", "Max-Forwards", "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"};
+namespace {
+
+bool asks_for_trailers(std::string_view codings) noexcept {
+  for (auto each = http::next_in_list(codings); !each.empty(); each = http::next_in_list(codings))
+    if (http::equal_ignoring_case(each, "trailers")) return true;
+  return false;
+}
+
+}  // namespace
+
+void forward_fields(const http::request& request, const hop_by_hop_fields& dropped, const client_description& client,
+                    http::client_request& to) {
+  std::string via;
+  // A trusted client describes its own client by these.
+  std::string addresses;
+  std::string proto;
+  std::string host;
+  std::string elements;
+  bool takes_trailers = false;
+  const auto keep_if_trusted = [&client](std::string& list, std::string_view value) {
+    if (client.trusted) append_to_list(list, value);
+  };
   for (const http::field& each : request.fields()) {
-    if (is_one_of(each.name, replaced) || is_hop_by_hop(each.name, request.fields())) continue;
-    if (!client.trusted && is_about_client(each.name)) continue;
-    to.header(each.name, each.value);
+    switch (role_of(each.name)) {
+      case role::passes:
+        if (!dropped.are_named(each.name) && (client.trusted || !is_about_client(each.name)))
+          to.header(each.name, each.value);
+        break;
+      case role::hop_by_hop:
+      case role::replaced:
+        break;
+      case role::te:
+        takes_trailers = takes_trailers || asks_for_trailers(each.value);
+        break;
+      case role::via:
+        append_to_list(via, each.value);
+        break;
+      case role::forwarded:
+        keep_if_trusted(elements, each.value);
+        break;
+      case role::forwarded_for:
+        keep_if_trusted(addresses, each.value);
+        break;
+      case role::forwarded_proto:
+        keep_if_trusted(proto, each.value);
+        break;
+      case role::forwarded_host:
+        keep_if_trusted(host, each.value);
+        break;
+    }
   }
-  if (takes_trailers(request)) to.header("TE", "trailers");
+  if (takes_trailers) to.header("TE", "trailers");
   const auto hops = hops_left(request);
   if (hops) to.header("Max-Forwards", std::to_string(*hops - 1));
 
-  const auto before = [&](std::string_view name) {
-    return client.trusted ? joined(request.fields(), name) : std::string();
-  };
-  const auto appended = [](std::string list, std::string_view last) {
-    return list.empty() ? std::string(last) : list.append(", ").append(last);
-  };
   const std::string_view scheme = client.encrypted ? "https" : "http";
-  const std::string host(request.host());
-  if (!client.host.empty()) to.header("X-Forwarded-For", appended(before("X-Forwarded-For"), client.host));
-  const std::string proto = before("X-Forwarded-Proto");
-  to.header("X-Forwarded-Proto", proto.empty() ? std::string(scheme) : proto);
-  const std::string host_before = before("X-Forwarded-Host");
-  if (!host.empty()) to.header("X-Forwarded-Host", host_before.empty() ? host : host_before);
-  std::string element = fmt::format("for={};proto={}", node(client.host), scheme);
-  if (!host.empty()) element += fmt::format(";host=\"{}\"", host);
-  to.header("Forwarded", appended(before("Forwarded"), element));
-  to.header("Via", appended(joined(request.fields(), "Via"), request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre"));
+  if (!client.host.empty()) {
+    append_to_list(addresses, client.host);
+    to.header("X-Forwarded-For", addresses);
+  }
+  to.header("X-Forwarded-Proto", proto.empty() ? scheme : proto);
+  if (!request.host().empty()) to.header("X-Forwarded-Host", host.empty() ? request.host() : host);
+  append_to_list(elements, "for=");
+  elements.append(node(client.host)).append(";proto=").append(scheme);
+  if (!request.host().empty()) elements.append(";host=\"").append(request.host()).append("\"");
+  to.header("Forwarded", elements);
+  append_to_list(via, request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre");
+  to.header("Via", via);
 }
 
 }  // namespace programs

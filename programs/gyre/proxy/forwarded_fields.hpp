@@ -14,21 +14,34 @@
 
 namespace programs {
 
-/// True for fields of one connection, which are not passed on: those that Connection names, and those of framing.
-[[nodiscard]] bool is_hop_by_hop(std::string_view name, std::span<const gyre::http::field> all);
+/// Knows the fields of one connection, which are not passed on: those that Connection names, and those of framing.
+/// Lifetime: the message must outlive it.
+class hop_by_hop_fields {
+ public:
+  /// Takes the header section of the message.
+  explicit hop_by_hop_fields(std::span<const gyre::http::field> all);
+
+  [[nodiscard]] bool contain(std::string_view name) const noexcept;
+  /// The same for a name that is none of the fields of framing.
+  [[nodiscard]] bool are_named(std::string_view name) const noexcept;
+
+ private:
+  std::vector<std::string_view> named_;  // sorted, without regard to case; without those of framing
+};
 
 /// True for fields by which proxies describe the client. A client that is not a proxy could lie in them.
-[[nodiscard]] bool is_about_client(std::string_view name);
+[[nodiscard]] bool is_about_client(std::string_view name) noexcept;
 
-/// True for fields of a trailer section that are passed on; `all` is the header section of the message. A trailer
-/// cannot describe the client, either: a server could take it for a field of this proxy.
-[[nodiscard]] bool is_trailer_passed_on(std::string_view name, std::span<const gyre::http::field> all);
+/// True for fields of a trailer section that are passed on. A trailer cannot describe the client, either: a server
+/// could take it for a field of this proxy.
+[[nodiscard]] bool is_trailer_passed_on(std::string_view name, const hop_by_hop_fields& of_message) noexcept;
 
 /// The names of the trailers that the message announces and that are passed on, as a comma-separated list.
-[[nodiscard]] std::string trailers_announced(std::span<const gyre::http::field> all);
+[[nodiscard]] std::string trailers_announced(std::span<const gyre::http::field> all,
+                                             const hop_by_hop_fields& of_message);
 
-/// True when the client reads trailers. RFC 9110 §10.1.4.
-[[nodiscard]] bool takes_trailers(const gyre::http::request& request);
+/// Removes the trailers that are not passed on; `header` is the header section of the message.
+void keep_trailers_passed_on(std::vector<gyre::http::field>& trailers, std::span<const gyre::http::field> header);
 
 /// The fields of an interim response that are passed on. Lifetime: same as `all`.
 [[nodiscard]] std::vector<gyre::http::field> fields_of_hint(std::span<const gyre::http::field> all);
@@ -48,7 +61,8 @@ struct client_description {
 };
 
 /// Adds the fields for the server behind the proxy: the client's own, X-Forwarded-For, -Proto and -Host, Forwarded
-/// (RFC 7239) and Via.
-void forward_fields(const gyre::http::request& from, const client_description& client, gyre::http::client_request& to);
+/// (RFC 7239) and Via. `dropped` was made from the fields of the request.
+void forward_fields(const gyre::http::request& from, const hop_by_hop_fields& dropped, const client_description& client,
+                    gyre::http::client_request& to);
 
 }  // namespace programs

@@ -2,6 +2,7 @@
 #include "programs/gyre/proxy/forwarder.hpp"
 
 #include "programs/gyre/proxy/forwarded_fields.hpp"
+#include "programs/gyre/proxy/forwarded_target.hpp"
 
 #include <gyre/client/client_error.hpp>
 #include <gyre/coro/scope_exit.hpp>
@@ -61,6 +62,7 @@ bool may_be_repeated(const http::request& request) {
 }
 
 constexpr int switching_protocols = 101;
+constexpr int upgrade_required = 426;  // names the protocols: RFC 9110 §15.5.22
 
 bool is_temporary(int status) noexcept { return status == 502 || status == 503 || status == 504; }
 
@@ -82,8 +84,9 @@ class forwarder::passed_on {
       });
       (void)co_await body.copy_to(out);
     }
-    for (const http::field& each : body.trailers())
-      if (is_trailer_passed_on(each.name, response_.fields())) out.add_trailer(each.name, each.value);
+    auto trailers = body.trailers();
+    keep_trailers_passed_on(trailers, response_.fields());
+    for (const http::field& each : trailers) out.add_trailer(each.name, each.value);
     use_ = {};
   }
 
@@ -103,7 +106,7 @@ class forwarder::received_body final : public http::request_body_source {
   [[nodiscard]] http::body_reader* passes_on() noexcept override { return &from_.body(); }
   [[nodiscard]] std::vector<http::field> trailers() override {
     auto all = from_.body().trailers();
-    std::erase_if(all, [this](const http::field& each) { return !is_trailer_passed_on(each.name, from_.fields()); });
+    keep_trailers_passed_on(all, from_.fields());
     return all;
   }
 
@@ -154,7 +157,7 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
     std::optional<http::client_request> prepared;
     try {
       prepared.emplace(prepare(request, number, body_begun));
-    } catch (const std::invalid_argument&) {  // a target such as "/100%", which is no URL
+    } catch (const std::invalid_argument&) {  // a target that could leave the path of the server
       co_return http::response::error(400, "the target of the request is malformed");
     }
     try {
@@ -185,21 +188,13 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
 }
 
 http::client_request forwarder::prepare(http::request& request, std::size_t number, bool& body_begun) {
-  const http::url& server = upstreams_.url(number);
-  std::string target(request.target());
-  if (!target.starts_with('/')) {  // the absolute form, or "*"
-    target = request.path();
-    if (!request.query().empty()) target += '?' + std::string(request.query());
-  }
-  std::string_view prefix = server.path();
-  if (prefix.ends_with('/')) prefix.remove_suffix(1);
-  // Without "..", which would leave the prefix.
-  if (!prefix.empty()) target = http::url(fmt::format("{}{}", server.origin(), target)).target();
-  http::client_request made = client_.request(request.method(), fmt::format("{}{}{}", server.origin(), prefix, target));
+  http::client_request made = client_.request(request.method(), upstreams_.url(number));
+  made.target(forwarded_target(upstreams_.url(number).path(), request.target()));
   const client_description client{.host = request.peer().empty() ? std::string() : request.peer().host(),
                                   .encrypted = request.security() != nullptr,
                                   .trusted = settings_.trust_forwarded};
-  forward_fields(request, client, made);
+  const hop_by_hop_fields dropped(request.fields());
+  forward_fields(request, dropped, client, made);
   made.on_interim([&request](int hint, std::span<const http::field> fields) -> gyre::task<> {
     if (hint == 100) co_return;  // this server sends its own
     const std::vector<http::field> kept = fields_of_hint(fields);
@@ -211,7 +206,7 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
     if (!protocols.empty()) made.upgrade(protocols);
   } else {
     const auto length = request.body().length();
-    const std::string trailers = length ? std::string() : trailers_announced(request.fields());
+    const std::string trailers = length ? std::string() : trailers_announced(request.fields(), dropped);
     if (!trailers.empty()) made.header("Trailer", trailers);
     made.body(http::request_body_owner(new received_body(request, body_begun)), length);
   }
@@ -233,16 +228,18 @@ http::response forwarder::make_response(http::request& request, http::client_res
   else if (request.method() == "HEAD")  // only the length of the body is announced
     made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
   if (status != switching_protocols) made.set_status(status);
+  const hop_by_hop_fields dropped(fields);
   for (const http::field& each : fields) {
     std::uint64_t length = 0;
     if (http::equal_ignoring_case(each.name, "Content-Length")) {
       if (http::parse_length(each.value, length)) made.set_length(length);
-    } else if (!http::equal_ignoring_case(each.name, "Date") && !is_hop_by_hop(each.name, fields)) {
+    } else if (!dropped.contain(each.name) ||
+               (status == upgrade_required && http::equal_ignoring_case(each.name, "Upgrade"))) {
       made.add_field(each.name, each.value);
     }
   }
   const bool in_chunks = has_body && !made.length() && request.minor_version() > 0;
-  const std::string trailers = in_chunks ? trailers_announced(fields) : std::string();
+  const std::string trailers = in_chunks ? trailers_announced(fields, dropped) : std::string();
   if (!trailers.empty()) made.add_field("Trailer", trailers);
   made.add_field("Via", "1.1 gyre");
   if (!request.body().at_end()) made.close_connection();  // the rest of the body is not wanted

@@ -35,7 +35,8 @@ const char* name_of(balance how) noexcept {
 std::vector<std::pair<std::string, std::string>> describe(const proxy_settings& settings) {
   std::vector<std::pair<std::string, std::string>> all;
   all.reserve(settings.servers.size() + 8);
-  for (const std::string& each : settings.servers) all.emplace_back("to", each);
+  for (const std::string& each : settings.servers)
+    all.emplace_back("to", gyre::http::url(each).string());  // no password
   if (settings.servers.size() > 1) all.emplace_back("balance", name_of(settings.choice.how));
   if (!settings.health.empty()) all.emplace_back("health", settings.health);
   for (auto& each : describe_front(settings.server)) all.push_back(std::move(each));
