@@ -11,6 +11,7 @@
 #include <string>
 
 namespace gyre::http {
+
 std::string_view request::field(std::string_view name) const noexcept {
   const http::field* const found = find_field(now_.fields, name);
   return found == nullptr ? std::string_view() : found->value;
