@@ -58,7 +58,9 @@ std::string path_of(int descriptor) {
   return path;
 }
 
-bool has_parent_segment(std::string_view path) noexcept {
+// True for an absolute path, and for one with "..".
+bool may_lead_out_by_itself(std::string_view path) noexcept {
+  if (path.starts_with('/')) return true;
   for (; !path.empty(); path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1))
     if (path.substr(0, path.find('/')) == "..") return true;
   return false;
@@ -68,7 +70,7 @@ bool has_parent_segment(std::string_view path) noexcept {
 // above the root, may lead to a file inside. Looks where it leads, without opening it, and opens that place anew, by a
 // path without links.
 int open_where_links_lead(int root, const std::string& path, int how_to) {
-  const owned_fd place(has_parent_segment(path) ? -1 : open_resolving(root, path, RESOLVE_NO_MAGICLINKS, to_look));
+  const owned_fd place(may_lead_out_by_itself(path) ? -1 : open_resolving(root, path, RESOLVE_NO_MAGICLINKS, to_look));
   const std::string from = path_of(root);
   const std::string to = place ? path_of(place.get()) : std::string();
   const std::string inside = from.ends_with('/') ? from : from + '/';
@@ -111,7 +113,7 @@ task<found_file> find(int root, std::string path, std::uint64_t resolve, int how
   if (is_cut_off(path)) co_return found_file{.error = ENOENT};
   const int known = open_resolving(root, path, resolve | RESOLVE_CACHED, how_to);
   const bool answered = known >= 0 || (errno != EAGAIN && errno != EINVAL && errno != ENOSYS && errno != EPERM &&
-                                       (errno != EXDEV || has_parent_segment(path)));
+                                       (errno != EXDEV || may_lead_out_by_itself(path)));
   if (answered) co_return describe(known);
   auto open = [root, &path, resolve, how_to] { return open_slowly(root, path, resolve, how_to); };
   co_return co_await to_thread(io::blocking_pool::for_files(), open);

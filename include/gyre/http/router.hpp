@@ -26,8 +26,8 @@ struct surrounding;
 ///
 /// A literal segment takes precedence over "{name}", and "{name}" over "{rest...}"; the order of the calls does not
 /// matter. A route matches by path and method: beside `post("/login", …)`, `get("/{path...}", …)` answers GET /login.
-/// Segments are compared decoded. "//" is an empty segment. "." and ".." are ordinary segments: a handler that
-/// makes a file path out of them must reject them, as static_files does.
+/// Segments are compared decoded. "//" is an empty segment. "." and ".." are ordinary segments, and a parameter may
+/// hold an encoded slash: a handler that makes a file path out of it calls file_response_below.
 /// The handler of GET also answers HEAD. OPTIONS is answered with the methods of all routes that match the path,
 /// another method with 405 and that list, another path with 404.
 /// Using a router that was moved from, for example into a server, stops the program with a message.

@@ -85,9 +85,21 @@ class GYRE_API static_files : public prompt_handler<static_files> {
 };
 
 /// Answers a request with one file, with its media type, conditions and ranges. For handlers that choose the file
-/// themselves.
+/// themselves, by a path that is not made of parts of the request: a parameter may be "../../etc/passwd" (sent with
+/// "%2f"), or an absolute path. Use file_response_below for those.
 ///
 /// Lifetime: the path is copied. Cancel: no effects. Errors: status_error with 404 or 403; io_error.
 [[nodiscard]] GYRE_API task<response> file_response(request& r, std::string path);
+
+/// The same for a path below the directory `root`, which may come from the request:
+///
+///   co_return co_await http::file_response_below(request, "uploads", std::string(request.path_parameter("name")));
+///
+/// A path or a link that leads out of `root` gets 404, and so do an absolute path, a directory, and a name that begins
+/// with a dot (see static_files_options::hidden).
+///
+/// Lifetime: the paths are copied. Cancel: no effects. Errors: status_error with 404, 403 or 503; io_error "open
+/// uploads: No such file or directory".
+[[nodiscard]] GYRE_API task<response> file_response_below(request& r, std::string root, std::string path);
 
 }  // namespace gyre::http

@@ -6,10 +6,10 @@
 #include <gyre/http/static_files.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
-#include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
 
 #include "directory_listing.hpp"
+#include "file_access.hpp"
 #include "file_answer.hpp"
 #include "served_root.hpp"
 #include "server/server_state.hpp"
@@ -26,38 +26,10 @@
 namespace gyre::http {
 namespace {
 
-// RFC 8615 reserves the first segment ".well-known" for what must be public, such as the answers to an ACME challenge.
-bool has_hidden_segment(std::string_view path) noexcept {
-  constexpr std::string_view well_known = ".well-known";
-  if (path == well_known) return false;
-  if (path.starts_with(well_known) && path[well_known.size()] == '/') path.remove_prefix(well_known.size());
-  return path.starts_with('.') || path.find("/.") != std::string_view::npos;
-}
-
-[[noreturn]] void fail(int error, std::string_view path) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-    case ENAMETOOLONG:
-    case ELOOP:
-    case EXDEV:  // it leads out of the directory
-    case ENXIO:
-      throw status_error(404);
-    case EACCES:
-    case EPERM:
-      throw status_error(403);
-    case EMFILE:
-    case ENFILE:
-      throw status_error(503);
-    default:
-      throw io_error({error, std::generic_category()}, "open", path);
-  }
-}
-
 // A client with another Accept gets the fallback, so caches need the Vary field.
 response refuse_this_client(int error, std::string_view path) {
   try {
-    fail(error, path);
+    fail_to_open(error, path);
   } catch (const status_error& refusal) {
     response made = response::error(refusal);
     add_vary(made, "Accept");
@@ -274,7 +246,7 @@ task<response> static_files::serve_directory(request& r, const opened_root& root
     if (found.error == 0 && found.facts.kind == fs::file_kind::regular)
       co_return co_await serve_regular(r, root, index, std::move(found));
     if (found.error == EXDEV) throw status_error(403);
-    if (found.error != 0 && found.error != ENOENT) fail(found.error, index);
+    if (found.error != 0 && found.error != ENOENT) fail_to_open(found.error, index);
   }
   if (!options_.listing) co_return co_await serve_missing(r, root, ENOENT);
   wanted_directory wanted{.tree = root.number,
@@ -288,20 +260,13 @@ task<response> static_files::serve_directory(request& r, const opened_root& root
 task<response> static_files::serve_missing(request& r, const opened_root& root, int error) const {
   // A browser that navigates to a page accepts text/html by name. For scripts, styles and pictures it accepts anything.
   constexpr std::array<std::string_view, 2> kinds = {"application/octet-stream", "text/html"};
-  if (options_.fallback.empty() || error == EACCES) fail(error, r.path());
+  if (options_.fallback.empty() || error == EACCES) fail_to_open(error, r.path());
   if (choose_media_type(r.fields(), kinds) != kinds[1]) co_return refuse_this_client(error, r.path());
   fs::found_file found = co_await fs::find_below(root.descriptor.get(), options_.fallback);
-  if (found.error != 0) fail(found.error, options_.fallback);
+  if (found.error != 0) fail_to_open(found.error, options_.fallback);
   response made = co_await serve_regular(r, root, options_.fallback, std::move(found));
   add_vary(made, "Accept");
   co_return made;
-}
-
-task<response> file_response(request& r, std::string path) {
-  fs::found_file found = co_await fs::find_anywhere(path);
-  if (found.error != 0) fail(found.error, path);
-  if (found.facts.kind != fs::file_kind::regular) throw status_error(404);
-  co_return answer_with_file(r, open_file(std::move(found)), {.media_type = media_type_of(path)});
 }
 
 }  // namespace gyre::http
