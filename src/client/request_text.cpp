@@ -46,7 +46,9 @@ void request_text::set_target(std::string_view text) {
 }
 
 void request_text::add_field(std::string_view name, std::string_view value) {
-  const auto is = [name](std::string_view other) { return equal_ignoring_case(name, other); };
+  const auto is = [name](std::string_view other) {
+    return name.size() == other.size() && equal_ignoring_case(name, other);  // few sizes are equal
+  };
   for (const std::string_view each : own_fields)
     if (is(each))
       throw std::invalid_argument("field \"" + std::string(each) +
