@@ -9,9 +9,12 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 namespace programs {
 
@@ -25,8 +28,32 @@ command_option command_option::excludes(command_option other) {
   return *this;
 }
 
-command_option command_option::check(const value_check& rule) {
-  option_->check(rule);
+namespace {
+
+// The values in a text. The text itself when it has no delimiter.
+std::vector<std::string> values_in(const std::string& text, char delimiter) {
+  if (delimiter == '\0') return {text};
+  std::vector<std::string> values;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(delimiter, begin), text.size());
+    if (end > begin) values.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return values;
+}
+
+}  // namespace
+
+command_option command_option::check(const value_check& rule) { return check(rule, ""); }
+
+command_option command_option::check(const value_check& rule, const std::string& form) {
+  const auto of_each = [rule, delimiter = delimiter_](std::string& text) {
+    std::string wrong;
+    for (const std::string& each : values_in(text, delimiter ? *delimiter : '\0'))
+      if (wrong.empty()) wrong = rule(each);
+    return wrong;
+  };
+  option_->check(CLI::Validator(of_each, form));
   return *this;
 }
 
@@ -36,13 +63,14 @@ command_option command_option::convert(const value_conversion& conversion, const
 }
 
 command_option command_option::in_range(std::uint64_t least, std::uint64_t most) {
-  option_->check(CLI::Range(least, most));
-  return *this;
-}
-
-command_option command_option::positive() {
-  option_->check(CLI::PositiveNumber);
-  return *this;
+  const auto is_in_range = [least, most](const std::string& text) -> std::string {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && rest == end && number >= least && number <= most) return {};
+    return fmt::format("expected a whole number from {} to {}, got \"{}\"", least, most, text);
+  };
+  return check(is_in_range, fmt::format("in [{} - {}]", least, most));
 }
 
 command_option command_option::one_of(const std::vector<std::string>& texts) {
@@ -51,8 +79,12 @@ command_option command_option::one_of(const std::vector<std::string>& texts) {
 }
 
 command_option command_option::existing_file() {
-  option_->check(CLI::ExistingFile);
-  return *this;
+  return check(
+      [](std::string text) {
+        CLI::Validator rule = CLI::ExistingFile;
+        return rule(text);
+      },
+      "FILE");
 }
 
 command_option command_option::existing_directory() {
@@ -66,7 +98,12 @@ command_option command_option::one_value_each() {
 }
 
 command_option command_option::separated_by(char delimiter) {
-  option_->delimiter(delimiter);
+  // Not by CLI11, which takes the next argument for a text without values, such as ",".
+  *delimiter_ = delimiter;
+  const auto has_value = [delimiter](const std::string& text) {
+    return values_in(text, delimiter).empty() ? fmt::format("expected a value, got \"{}\"", text) : std::string();
+  };
+  option_->check(has_value);
   return *this;
 }
 
@@ -90,7 +127,10 @@ command_option command_option::group(const std::string& title) {
   return *this;
 }
 
-std::string command::name() const { return app_->get_name(); }
+std::string command::name() const {
+  const CLI::App* const whole = app_->get_parent();
+  return whole == nullptr ? app_->get_name() : whole->get_name() + " " + app_->get_name();
+}
 
 command_option command::add_option(const std::string& names, std::string& value, const std::string& what) {
   return command_option(*app_->add_option(names, value, what));
@@ -102,7 +142,12 @@ command_option command::add_option(const std::string& names, std::optional<std::
 }
 
 command_option command::add_option(const std::string& names, std::vector<std::string>& value, const std::string& what) {
-  return command_option(*app_->add_option(names, value, what));
+  const auto delimiter = std::make_shared<char>('\0');
+  const auto take = [&value, delimiter](const std::vector<std::string>& texts) {
+    value.clear();
+    for (const std::string& each : texts) std::ranges::move(values_in(each, *delimiter), std::back_inserter(value));
+  };
+  return {*app_->add_option_function<std::vector<std::string>>(names, take, what), delimiter};
 }
 
 command_option command::add_option(const std::string& names, unsigned& value, const std::string& what) {
@@ -180,19 +225,39 @@ std::string without_passwords(std::string text) {
   return text;
 }
 
-// The message for a bad value names its flag. If the value came from an environment variable, this names the variable.
+bool is_given(const CLI::Option& option, std::string_view argument) {
+  return std::ranges::any_of(option.get_lnames(), [argument](const std::string& name) {
+    const std::string flag = "--" + name;
+    return argument == flag || argument.starts_with(flag + "=");
+  });
+}
+
+// The message for a bad value begins with the name of its option. If the value came from an environment variable, this
+// names the variable.
 void name_variable(const CLI::App& app, std::string_view message, const std::vector<std::string_view>& arguments) {
   for (const CLI::App* const each : app.get_subcommands()) name_variable(*each, message, arguments);
   for (const CLI::Option* const each : app.get_options()) {
-    const std::string flag = each->get_name();
+    const std::string name = each->get_name();
     const std::string variable = each->get_envname();
-    const auto is_given = [&](std::string_view text) { return text == flag || text.starts_with(flag + "="); };
-    const auto at = message.find(flag);
-    if (variable.empty() || std::getenv(variable.c_str()) == nullptr || at == std::string_view::npos) continue;
-    if (const auto behind = at + flag.size(); behind < message.size() && message[behind] == '-') continue;
-    if (std::none_of(arguments.begin(), arguments.end(), is_given))
+    if (variable.empty() || std::getenv(variable.c_str()) == nullptr) continue;
+    const bool bad = message.starts_with(name + ": ") || message.starts_with("Could not convert: " + name + " = ");
+    const auto gives = [each](std::string_view argument) { return is_given(*each, argument); };
+    if (bad && std::ranges::none_of(arguments, gives))
       gyre::print_diagnostic({"The value comes from ", variable, " in the environment."});
   }
+}
+
+// True when somebody asks for the help of a command, which then does not depend on the other options.
+bool asks_for(const CLI::App& app, const CLI::Option* (CLI::App::*which)() const) {
+  const CLI::Option* const flag = (app.*which)();
+  if (flag != nullptr && flag->count() > 0) return true;
+  const auto commands = app.get_subcommands();
+  return std::ranges::any_of(commands, [which](const CLI::App* each) { return asks_for(*each, which); });
+}
+
+std::string version_of(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app.version() : version_of(*commands.front());
 }
 
 }  // namespace
@@ -206,9 +271,11 @@ int command_line::parse(int argc, char** argv) {
     parser_->parse(argc, argv);
     return -1;
   } catch (const CLI::ParseError& error) {
+    if (asks_for(*parser_, &CLI::App::get_help_ptr)) return print_result(parser_->help()) ? 0 : 1;
+    if (asks_for(*parser_, &CLI::App::get_version_ptr)) return print_result(version_of(*parser_) + "\n") ? 0 : 1;
     std::ostringstream out;
     std::ostringstream message;
-    if (parser_->exit(error, out, message) == 0) return print_result(out.str()) ? 0 : 1;
+    parser_->exit(error, out, message);
     gyre::write_diagnostic(message.str());
     name_variable(*parser_, error.what(), {argv + 1, argv + argc});
     return 2;

@@ -28,18 +28,20 @@ using value_conversion = std::function<std::string(std::string&)>;
 class command_option {
  public:
   explicit command_option(CLI::Option& option) noexcept : option_(&option) {}
+  /// For a list whose texts `delimiter` separates; '\0' for one value each.
+  command_option(CLI::Option& option, std::shared_ptr<char> delimiter) noexcept
+      : option_(&option), delimiter_(std::move(delimiter)) {}
 
   command_option required();
   /// Only one of the two options may be given.
   command_option excludes(command_option other);
 
+  /// Checks each value of a list.
   command_option check(const value_check& rule);
   /// Converts the text before the checks see it. The help shows `form`, such as "SIZE", as part of the option's type.
   command_option convert(const value_conversion& conversion, const std::string& form);
   /// Accepts whole numbers from `least` to `most`.
   command_option in_range(std::uint64_t least, std::uint64_t most);
-  /// Accepts numbers above 0.
-  command_option positive();
   /// Accepts these texts. The help lists them.
   command_option one_of(const std::vector<std::string>& texts);
   command_option existing_file();
@@ -47,7 +49,7 @@ class command_option {
 
   /// Each value of a list needs the name of the option before it. The next argument may then be a positional one.
   command_option one_value_each();
-  /// Splits a text at this character into several values of a list.
+  /// Splits a text at this character into the values of a list, at least one.
   command_option separated_by(char delimiter);
   /// Reads the value from this environment variable when the command line does not give it.
   command_option environment(const std::string& variable);
@@ -60,7 +62,9 @@ class command_option {
   command_option group(const std::string& title);
 
  private:
+  command_option check(const value_check& rule, const std::string& form);
   CLI::Option* option_;
+  std::shared_ptr<char> delimiter_;
 };
 
 /// A handle to a program's options, or to those of one of its commands. `what` is the description in the help.
@@ -69,6 +73,7 @@ class command {
  public:
   explicit command(CLI::App& app) noexcept : app_(&app) {}
 
+  /// "gyre serve"
   [[nodiscard]] std::string name() const;
 
   command_option add_option(const std::string& names, std::string& value, const std::string& what);
@@ -119,8 +124,8 @@ class command_line final : public command {
   ~command_line();
   command_line& operator=(command_line&&) = delete;
 
-  /// Parses the arguments. Returns -1 to continue, otherwise the exit code: 0 after --help and --version, 2 after bad
-  /// arguments, which are named on standard error.
+  /// Parses the arguments. Returns -1 to continue, otherwise the exit code: 0 after --help and --version, whatever the
+  /// other arguments and the environment are; 2 after bad arguments, which are named on standard error.
   [[nodiscard]] int parse(int argc, char** argv);
 
  private:

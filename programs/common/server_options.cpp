@@ -53,8 +53,10 @@ void add_backend_option(command& app, std::string& backend) {
   app.add_option("--backend", backend, "auto, io_uring or epoll (auto also obeys GYRE_BACKEND)")
       .one_of({"auto", "io_uring", "epoll"})
       .show_default();
-  app.add_version_flag("--version", app.name() + " " + gyre::version_string);
+  add_version_flag(app);
 }
+
+void add_version_flag(command& app) { app.add_version_flag("--version", app.name() + " " + gyre::version_string); }
 
 void add_server_options(command& app, server_options& options, const char* default_listen) {
   options.listen = default_listen;

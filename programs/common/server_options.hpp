@@ -33,7 +33,10 @@ void add_thread_options(command& app, unsigned& threads, gyre::accept_mode& acce
 /// The number of loops for a value of --threads: usable_cores() for 0. Errors: same as usable_cores().
 [[nodiscard]] unsigned loops_for(unsigned threads);
 
-/// Adds --backend alone, for clients.
+/// Adds --version.
+void add_version_flag(command& app);
+
+/// Adds --backend and --version, for clients.
 void add_backend_option(command& app, std::string& backend);
 [[nodiscard]] gyre::run_options run_with(const std::string& backend);
 

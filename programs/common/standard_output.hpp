@@ -6,7 +6,7 @@
 namespace programs {
 
 /// Writes a result to standard output, and waits for its reader. Returns false when that fails, with a message on
-/// standard error.
+/// standard error unless the reader has left.
 [[nodiscard]] bool print_result(std::string_view text) noexcept;
 
 }  // namespace programs

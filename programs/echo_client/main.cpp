@@ -1,5 +1,6 @@
 // programs/echo_client/main.cpp: sends messages to an echo server and checks that the same bytes come back.
 #include "programs/common/command_line.hpp"
+#include "programs/common/option_checks.hpp"
 #include "programs/common/process_signals.hpp"
 #include "programs/common/server_options.hpp"
 #include "programs/common/standard_output.hpp"
@@ -66,9 +67,13 @@ int main(int argc, char** argv) {
   app.add_option("--connections", options.connections, "connections at the same time")
       .in_range(1, 100'000)
       .show_default();
-  app.add_option("--messages", options.messages, "messages on each connection").show_default();
+  app.add_option("--messages", options.messages, "messages on each connection")
+      .check(programs::check_count)
+      .show_default();
   app.add_option("--size", options.size, "bytes in a message").in_range(1, 1U << 30U).show_default();
-  app.add_option("--timeout", options.timeout_seconds, "seconds that one message may take").positive().show_default();
+  app.add_option("--timeout", options.timeout_seconds, "seconds that one message may take")
+      .check(programs::check_duration("seconds", 0.001, 1e6))
+      .show_default();
   programs::add_backend_option(app, options.backend);
   if (const int code = app.parse(argc, argv); code >= 0) return code;
   programs::release_hang_up();

@@ -1,6 +1,8 @@
 // programs/gyre/serve/settings.cpp: the flags of `gyre serve`.
 #include "programs/gyre/serve/settings.hpp"
 
+#include <gyre/http/cors.hpp>
+#include <gyre/http/response.hpp>
 #include <gyre/net/address.hpp>
 
 #include "programs/common/command_line.hpp"
@@ -14,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -26,10 +29,39 @@ std::string check_listen(const std::string& text) {
   return fmt::format("expected HOST:PORT with a numeric host, or unix:PATH, got \"{}\"", text);
 }
 
+// Returns the reason for which the library refuses a value, or "".
+template <class F>
+std::string refusal_by(F use) {
+  try {
+    use();
+    return {};
+  } catch (const std::invalid_argument& refused) {
+    return refused.what();
+  }
+}
+
 std::string check_header(const std::string& text) {
   const auto colon = text.find(':');
-  if (colon != std::string::npos && colon > 0) return {};
-  return fmt::format("expected \"Name: value\", got \"{}\"", text);
+  if (colon == std::string::npos || colon == 0) return fmt::format("expected \"Name: value\", got \"{}\"", text);
+  const auto value = text.find_first_not_of(" \t", colon + 1);
+  return refusal_by([&] {
+    gyre::http::response().add_field(text.substr(0, colon), value == std::string::npos ? "" : text.substr(value));
+  });
+}
+
+std::string check_cache_control(const std::string& text) {
+  return refusal_by([&] { gyre::http::response().add_field("Cache-Control", text); });
+}
+
+std::string check_origin(const std::string& text) {
+  const std::string refusal = refusal_by([&] { (void)gyre::http::cors({.origins = {text}}); });
+  return refusal.empty() ? refusal
+                         : fmt::format("expected an origin such as https://example.org, or *, got \"{}\"", text);
+}
+
+std::string check_index(const std::string& text) {
+  if (text.find('/') == std::string::npos) return {};
+  return fmt::format("expected the name of a file, got \"{}\"", text);
 }
 
 void add_limits(command& app, serve_settings& settings) {
@@ -88,6 +120,7 @@ void add_front_options(command& app, serve_settings& settings) {
       .show_default();
   add_encryption_options(app, settings.tls);
   add_limits(app, settings);
+  add_version_flag(app);
 }
 
 void add_serve_options(command& app, serve_settings& settings) {
@@ -105,6 +138,7 @@ void add_serve_options(command& app, serve_settings& settings) {
                  "an origin whose pages may read the files, or * for any; several: repeated, or with commas")
       .one_value_each()  // the next argument may be DIR
       .separated_by(',')
+      .check(check_origin)
       .environment("GYRE_CORS");
   app.add_flag("--compress", settings.compress, "compress text for clients that take that")
       .environment("GYRE_COMPRESS");
@@ -117,9 +151,11 @@ void add_serve_options(command& app, serve_settings& settings) {
       .check(check_header)
       .environment("GYRE_HEADER");
   app.add_option("--index", settings.index, "the file that answers for its directory")
+      .check(check_index)
       .environment("GYRE_INDEX")
       .show_default();
   app.add_option("--cache-control", settings.cache_control, "the Cache-Control of files (default: none)")
+      .check(check_cache_control)
       .environment("GYRE_CACHE_CONTROL");
   app.add_flag("--listing,!--no-listing", settings.listing, "list directories without an index (default)")
       .environment("GYRE_LISTING");

@@ -38,8 +38,6 @@ struct extra_fields {
       added.replaces = !http::equal_ignoring_case(added.name, "Vary") && !knows(added.name);
       fields.push_back(std::move(added));
     }
-    http::response probe;
-    for (const extra& each : fields) probe.add_field(each.name, each.value);  // reports invalid fields at start
   }
   gyre::task<http::response> operator()(http::request& request, http::next_handler next) {
     http::response answer = co_await next.or_error(request);
@@ -86,8 +84,6 @@ http::cors_options cors_options_for(const std::vector<std::string>& origins) {
 
 http::handler make_site(const serve_settings& settings) {
   http::router routes;
-  if (!settings.cache_control.empty())  // reports an invalid value at start, not in each response
-    http::response().add_field("Cache-Control", settings.cache_control);
   if (!settings.headers.empty()) routes.use(extra_fields(settings.headers));
   if (!settings.cors.empty()) routes.use(http::cors(cors_options_for(settings.cors)));
   if (settings.compress) routes.use(http::compress());
