@@ -29,7 +29,7 @@ TESTED = {
     "sync": "sync tasks", "stream": "stream runtime", "net": "net runtime", "fs": "fs runtime", "process": "process",
     "http": "http tls runtime", "tls": "tls http runtime", "client": "client runtime", "interop": "interop runtime",
     "interop_boost": "interop runtime", "faults": "client process", "resp": "net runtime", "load": "http",
-    "encryption": "tls http", "proxy": "client http", "compiler": "runtime http process",
+    "encryption": "tls http", "proxy": "client http", "growth": "client http", "compiler": "runtime http process",
     "programs": "client process runtime interop",
     "fuzz": "client", "kernel": "tls http", "alone": "client process runtime interop testing",
 }

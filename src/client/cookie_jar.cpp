@@ -62,6 +62,20 @@ std::string_view default_path(std::string_view path) noexcept {
   return slash == 0 || slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash);
 }
 
+std::string reversed(std::string_view domain) { return {domain.rbegin(), domain.rend()}; }
+
+// Calls `f` for the cookies of a host and of each domain above it, until it returns true. Returns whether it did.
+template <class Domains, class F>
+bool for_each_above(Domains& domains, std::string_view host, const F& f) {
+  const std::string key = reversed(host);
+  for (std::size_t end = 1; end <= key.size(); ++end) {
+    if (end < key.size() && key[end] != '.') continue;
+    const auto found = domains.find(std::string_view(key).substr(0, end));
+    if (found != domains.end() && f(found->second)) return true;
+  }
+  return false;
+}
+
 // An amount beyond 64 bits counts as the largest.
 std::optional<unix_seconds> parse_age(std::string_view text) noexcept {
   unix_seconds age = 0;
@@ -130,15 +144,40 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
   if (!may_store(wanted, from)) return;
   if (begins_with(wanted.name, "__Host-") && (!has_path || !wanted.host_only)) return;
 
-  const auto same = std::find_if(cookies_.begin(), cookies_.end(), [&](const stored_cookie& each) {
-    return each.name == wanted.name && each.domain == wanted.domain && each.host_only == wanted.host_only &&
-           each.path == wanted.path;
-  });
-  wanted.order = same == cookies_.end() ? next_order_++ : same->order;
-  if (same != cookies_.end()) cookies_.erase(same);
-  if (wanted.expires <= now) return;
-  make_room(wanted.domain);
-  cookies_.push_back(std::move(wanted));
+  std::string key = reversed(wanted.domain);
+  if (const auto known = domains_.find(key); known != domains_.end()) {
+    const auto same = std::find_if(known->second.begin(), known->second.end(), [&](const stored_cookie& each) {
+      return each.name == wanted.name && each.host_only == wanted.host_only && each.path == wanted.path;
+    });
+    if (same != known->second.end()) {
+      wanted.order = same->order;
+      if (wanted.expires > now)
+        *same = std::move(wanted);
+      else
+        remove(known, same);
+      return;
+    }
+  }
+  if (wanted.expires > now) keep(std::move(key), std::move(wanted));
+}
+
+void cookie_jar::keep(std::string&& key, stored_cookie&& wanted) {
+  make_room(key);
+  wanted.order = next_order_++;
+  std::vector<stored_cookie>& of_domain = domains_[key];
+  const auto age = by_age_.emplace(wanted.order, std::move(key)).first;
+  try {
+    of_domain.push_back(std::move(wanted));
+  } catch (...) {
+    by_age_.erase(age);
+    throw;
+  }
+}
+
+void cookie_jar::remove(cookies_by_domain::iterator domain, std::vector<stored_cookie>::iterator which) noexcept {
+  by_age_.erase(which->order);
+  domain->second.erase(which);
+  if (domain->second.empty()) domains_.erase(domain);
 }
 
 // A page without encryption can be forged on the way, so it neither sets secure cookies nor hides them.
@@ -149,31 +188,53 @@ bool cookie_jar::may_store(const stored_cookie& wanted, const url& from) const {
   if ((begins_with(wanted.name, "__Secure-") || begins_with(wanted.name, "__Host-")) && !wanted.secure) return false;
   if (wanted.name.empty() && (begins_with(wanted.value, "__Secure-") || begins_with(wanted.value, "__Host-")))
     return false;
-  return secure_origin || std::none_of(cookies_.begin(), cookies_.end(), [&](const stored_cookie& each) {
-           return each.secure && each.name == wanted.name && path_matches(wanted.path, each.path) &&
-                  (domain_matches(each.domain, wanted.domain) || domain_matches(wanted.domain, each.domain));
-         });
+  return secure_origin || !hides_secure_cookie(wanted);
 }
 
-void cookie_jar::make_room(std::string_view domain) {
-  const auto older = [](const stored_cookie& a, const stored_cookie& b) { return a.order < b.order; };
-  const auto of_domain = [domain](const stored_cookie& each) { return each.domain == domain; };
-  if (std::count_if(cookies_.begin(), cookies_.end(), of_domain) >= static_cast<std::ptrdiff_t>(most_of_domain)) {
-    auto oldest = cookies_.end();
-    for (auto each = cookies_.begin(); each != cookies_.end(); ++each)
-      if (of_domain(*each) && (oldest == cookies_.end() || older(*each, *oldest))) oldest = each;
-    cookies_.erase(oldest);
-  }
-  if (cookies_.size() >= most) cookies_.erase(std::min_element(cookies_.begin(), cookies_.end(), older));
+bool cookie_jar::hides_secure_cookie(const stored_cookie& wanted) const {
+  const auto has_one = [&](const std::vector<stored_cookie>& all) {
+    return std::any_of(all.begin(), all.end(), [&](const stored_cookie& each) {
+      return each.secure && each.name == wanted.name && path_matches(wanted.path, each.path) &&
+             (domain_matches(each.domain, wanted.domain) || domain_matches(wanted.domain, each.domain));
+    });
+  };
+  if (for_each_above(domains_, wanted.domain, has_one)) return true;
+  const std::string below = reversed(wanted.domain) + '.';
+  for (auto each = domains_.lower_bound(below); each != domains_.end() && each->first.starts_with(below); ++each)
+    if (has_one(each->second)) return true;
+  return false;
+}
+
+void cookie_jar::make_room(std::string_view key) {
+  const auto domain = domains_.find(key);
+  if (domain != domains_.end() && domain->second.size() >= most_of_domain) remove(domain, domain->second.begin());
+  if (by_age_.size() < most) return;
+  const auto oldest = domains_.find(by_age_.begin()->second);
+  remove(oldest, oldest->second.begin());
+}
+
+std::vector<stored_cookie> cookie_jar::all() const {
+  std::vector<stored_cookie> all;
+  for (const auto& [key, cookies] : domains_) all.insert(all.end(), cookies.begin(), cookies.end());
+  std::sort(all.begin(), all.end(), [](const stored_cookie& a, const stored_cookie& b) { return a.order < b.order; });
+  return all;
+}
+
+void cookie_jar::clear() noexcept {
+  domains_.clear();
+  by_age_.clear();
 }
 
 void cookie_jar::append_for(const url& to, unix_seconds now, std::string& out) const {
   std::vector<const stored_cookie*> chosen;
-  for (const stored_cookie& each : cookies_) {
-    if (each.expires <= now || (each.secure && to.scheme() != "https")) continue;
-    if (each.host_only ? to.host() != each.domain : !domain_matches(to.host(), each.domain)) continue;
-    if (path_matches(to.path(), each.path)) chosen.push_back(&each);
-  }
+  for_each_above(domains_, to.host(), [&](const std::vector<stored_cookie>& cookies) {
+    for (const stored_cookie& each : cookies) {
+      if (each.expires <= now || (each.secure && to.scheme() != "https")) continue;
+      if (each.host_only ? to.host() != each.domain : !domain_matches(to.host(), each.domain)) continue;
+      if (path_matches(to.path(), each.path)) chosen.push_back(&each);
+    }
+    return false;
+  });
   std::sort(chosen.begin(), chosen.end(), [](const stored_cookie* a, const stored_cookie* b) {
     return a->path.size() != b->path.size() ? a->path.size() > b->path.size() : a->order < b->order;
   });

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,18 +40,26 @@ class GYRE_API cookie_jar {
   /// Appends the cookies for a request to this URL to `out`: "a=b; c=d".
   void append_for(const url& to, unix_seconds now, std::string& out) const;
 
-  [[nodiscard]] const std::vector<stored_cookie>& all() const noexcept { return cookies_; }
-  void clear() noexcept { cookies_.clear(); }
+  /// Returns all cookies in the order in which they were first set.
+  [[nodiscard]] std::vector<stored_cookie> all() const;
+  void clear() noexcept;
 
   /// Whether no host may set cookies for this domain, given without a dot at its end, and those below it. Null means:
   /// domains without a dot.
   bool (*is_public_suffix)(std::string_view domain) = nullptr;
 
  private:
-  [[nodiscard]] bool may_store(const stored_cookie& wanted, const url& from) const;
-  void make_room(std::string_view domain);
+  // By the domain from its end ("tset.a"), so that those below a domain follow it. The cookies of one are in order.
+  using cookies_by_domain = std::map<std::string, std::vector<stored_cookie>, std::less<>>;
 
-  std::vector<stored_cookie> cookies_;
+  [[nodiscard]] bool may_store(const stored_cookie& wanted, const url& from) const;
+  [[nodiscard]] bool hides_secure_cookie(const stored_cookie& wanted) const;
+  void keep(std::string&& key, stored_cookie&& wanted);
+  void make_room(std::string_view key);
+  void remove(cookies_by_domain::iterator domain, std::vector<stored_cookie>::iterator which) noexcept;
+
+  cookies_by_domain domains_;
+  std::map<std::uint64_t, std::string> by_age_;  // the keys of the domains, by the order of their cookies
   std::uint64_t next_order_ = 0;
 };
 
