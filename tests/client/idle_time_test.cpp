@@ -21,7 +21,42 @@ gyre::task<> get_hello(http::client& client) {
   EXPECT_EQ(text, "hello");
 }
 
+// The retries of requests without a body, on connections that a server has closed after `idle`, when the client waits
+// `pause` between requests and keeps connections for an hour. Needs `connections` of them.
+void expect_connections(std::chrono::nanoseconds idle, std::chrono::nanoseconds pause, int connections) {
+  gyre::testing::run_test([&]() -> gyre::task<> {
+    http::server_options options{.listen = "", .routes = [](http::request&) { return http::response::text("hello"); }};
+    options.timeouts.idle = idle;
+    http::server server(std::move(options));
+    int opened = 0;
+    auto connect = [&](const http::url&) -> gyre::task<gyre::any_stream> {
+      ++opened;
+      gyre::memory_pair pair;
+      gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second)))).detach();
+      co_return gyre::any_stream(std::move(pair.first));
+    };
+    {
+      http::client client({.limits = {.idle = 1h}, .connector = connect});
+      for (int i = 0; i < 4; ++i) {
+        co_await get_hello(client);
+        co_await gyre::sleep(pause);
+      }
+      EXPECT_EQ(client.counts().retried, 0U);
+    }
+    EXPECT_EQ(opened, connections);
+    co_await gyre::sleep(idle + 3s);  // the server's connections end
+  });
+}
+
 }  // namespace
+
+TEST(client_idle_time, ends_before_a_server_of_this_library_closes_a_connection) {
+  expect_connections(75s, 72s, 1);
+  expect_connections(75s, 74s, 4);
+  expect_connections(5500ms, 2900ms, 1);
+  expect_connections(5500ms, 3100ms, 4);
+  expect_connections(900ms, 500ms, 4);
+}
 
 TEST(client_idle_time, a_connection_is_kept_two_seconds_less_than_the_server_says) {
   gyre::testing::run_test([]() -> gyre::task<> {

@@ -117,7 +117,7 @@ TEST(protocol_switch, a_client_that_has_not_asked_is_offered_the_protocol_with_4
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.status, 426);
     EXPECT_EQ(answer.field("Upgrade"), "shout");
-    EXPECT_EQ(answer.field("Connection"), "Upgrade");
+    EXPECT_EQ(answer.field("Connection"), "keep-alive, Upgrade");
     auto last = here.connect();
     co_await last.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     const auto last_answer = co_await last.answer();
@@ -134,7 +134,7 @@ TEST(protocol_switch, an_answer_that_names_a_protocol_says_that_the_field_is_for
   run_in_memory(options_for(offers), [](memory_server& here) -> gyre::task<> {
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.status, 200);
-    EXPECT_EQ(answer.field("Connection"), "Upgrade");
+    EXPECT_EQ(answer.field("Connection"), "keep-alive, Upgrade");
   });
 }
 

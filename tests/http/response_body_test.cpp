@@ -75,7 +75,7 @@ TEST(response_body, a_value_arrives_with_its_length_and_the_fields) {
   EXPECT_EQ(answer.field("Content-Type"), "text/plain; charset=utf-8");
   EXPECT_EQ(std::count(answer.fields.begin(), answer.fields.end(), std::pair<std::string, std::string>("A", "2")), 1);
   EXPECT_EQ(answer.field("Date").size(), 29U);
-  EXPECT_EQ(answer.field("Connection"), "");
+  EXPECT_EQ(answer.field("Connection"), "keep-alive");
   EXPECT_EQ(answer.field("Server"), "");
 }
 

@@ -343,7 +343,7 @@ TEST(server_drain, a_given_connection_of_a_server_that_does_not_observe_stop_req
     co_await gyre::stop_requested();
     co_await here.client.send(hello_request);
     const auto answer = co_await here.client.answer();
-    EXPECT_EQ(answer.field("Connection"), "");
+    EXPECT_EQ(answer.field("Connection"), "keep-alive");
     here.serving.cancel();
     co_await here.serving.wait();
   });

@@ -136,7 +136,7 @@ TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {
     co_await client.send(hello_request + hello_request + hello_request + hello_request);
     for (int i = 1; i <= 3; ++i) {
       const auto answer = co_await client.answer();
-      EXPECT_EQ(answer.field("Connection"), i < 3 ? "" : "close");
+      EXPECT_EQ(answer.field("Connection"), i < 3 ? "keep-alive" : "close");
     }
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");

@@ -23,7 +23,7 @@ TEST(server, keeps_a_connection_for_many_requests) {
       co_await client.send(get_request("/" + std::to_string(i)));
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.body, "/" + std::to_string(i));
-      EXPECT_EQ(answer.field("Connection"), "");
+      EXPECT_EQ(answer.field("Connection"), "keep-alive");
     }
     EXPECT_EQ(here.server().connections(), 1U);
   });
@@ -194,6 +194,51 @@ TEST(server, sends_the_date_of_a_response_that_has_one_in_place_of_its_own) {
     EXPECT_EQ(answer.field("Server"), "gyre/1");
     EXPECT_NE((co_await here.get("/removed")).field("Date"), "Tue, 15 Nov 1994 08:12:31 GMT");
     EXPECT_EQ((co_await here.get("/removed")).field("Date").size(), 29U);
+  });
+}
+
+TEST(server, sends_the_server_field_of_a_response_that_has_one_in_place_of_its_own) {
+  const auto origin = [](http::request&) {
+    return http::response::text("").add_field("server", "first/1").add_field("Server", "origin/1");
+  };
+  http::server_options options = options_for(origin);
+  options.name = "gyre/1";
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.field("Server"), "origin/1");
+    EXPECT_EQ(std::ranges::count_if(answer.fields, [](const auto& each) { return each.first == "Server"; }), 1);
+    EXPECT_EQ(answer.field("Date").size(), 29U);
+  });
+}
+
+TEST(server, announces_how_long_it_keeps_an_idle_connection) {
+  struct one {
+    std::chrono::nanoseconds idle;
+    const char* announced;
+  };
+  for (const one& each : {one{75s, "timeout=75"}, one{5999ms, "timeout=5"}, one{500ms, "timeout=0"},
+                          one{std::chrono::nanoseconds::max(), ""}}) {
+    http::server_options options = options_for(show_target);
+    options.timeouts.idle = each.idle;
+    run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
+      const auto answer = co_await here.get("/");
+      EXPECT_EQ(answer.field("Keep-Alive"), each.announced);
+      EXPECT_EQ(answer.field("Connection"), *each.announced == 0 ? "" : "keep-alive");
+      auto last = here.connect();
+      co_await last.send(get_request("/", "Connection: close\r\n"));
+      const auto last_answer = co_await last.answer();
+      EXPECT_EQ(last_answer.field("Keep-Alive"), "") << "nothing is kept";
+      EXPECT_EQ(last_answer.field("Connection"), "close");
+    });
+  }
+}
+
+TEST(server, keeps_the_keep_alive_field_of_a_response) {
+  const auto own = [](http::request&) { return http::response::text("").add_field("Keep-Alive", "timeout=3, max=9"); };
+  run_in_memory(options_for(own), [](memory_server& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.field("Keep-Alive"), "timeout=3, max=9");
+    EXPECT_EQ(std::ranges::count_if(answer.fields, [](const auto& each) { return each.first == "Keep-Alive"; }), 1);
   });
 }
 

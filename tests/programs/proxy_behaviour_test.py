@@ -59,8 +59,9 @@ class Behaviour(unittest.TestCase):
         status, headers, _ = self.proxy.request("GET", "/")
         self.assertEqual((status, headers.get_all("X-Mine"), headers["Via"], headers["Content-Type"]),
                          (200, ["a", "b"], "1.1 gyre", "application/json"))
-        for name in ("X-Hop", "Keep-Alive"):
-            self.assertIsNone(headers[name])
+        self.assertIsNone(headers["X-Hop"])
+        self.assertEqual((headers.get_all("Connection"), headers.get_all("Keep-Alive")),
+                         (["keep-alive"], ["timeout=75"]), "those of the proxy's own connection")
 
     def test_nothing_is_added_but_what_describes_the_client(self):
         with self.proxy.socket() as peer:

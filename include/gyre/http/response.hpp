@@ -38,8 +38,9 @@ struct response_state;
 
 /// A status, fields and a body: a value, a file, or a producer that makes it piece by piece.
 ///
-/// The server sets Content-Length, Connection and Transfer-Encoding; they cannot be set as fields. A Date replaces that
-/// of the server. The memory of responses is reused, so a response with a small body allocates nothing.
+/// The server sets Content-Length, Connection and Transfer-Encoding; they cannot be set as fields. A Date, Server or
+/// Keep-Alive field replaces that of the server. The memory of responses is reused, so a response with a small body
+/// allocates nothing.
 /// Using a moved-from response stops the program with a message. A handler that returns one is answered with 500.
 /// Thread: any, one at a time.
 class GYRE_API response {

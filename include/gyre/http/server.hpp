@@ -69,7 +69,8 @@ struct server_options {
   server_limits limits = {};
   server_timeouts timeouts = {};
   listen_options socket = {};
-  std::string name = {};  ///< value of the Server field; no field is sent when it is empty
+  /// Value of the Server field. No field is sent when it is empty. A response with a Server field keeps its own.
+  std::string name = {};
   /// Must outlive the server. With several threads, all loops call it at the same time; see loop_local.
   exchange_observer* observer = nullptr;
   /// Encrypts the connections that the server accepts: see tls::server_sessions. Defaults to plain text.

@@ -34,7 +34,8 @@ struct server_timeouts {
   /// From the beginning of an encrypted connection to the end of its handshake. Then it is closed.
   std::chrono::nanoseconds handshake = std::chrono::seconds(10);
   /// Between two requests; then the connection is closed. Empty lines are no request: they extend the time once in
-  /// total.
+  /// total. Responses announce it, in whole seconds (Keep-Alive: timeout=75), so that no client sends a request at the
+  /// moment at which the connection closes.
   std::chrono::nanoseconds idle = std::chrono::seconds(75);
   /// For each 16 KiB of a body that a handler waits for, chunk framing included, so no sender can be slower than that
   /// for long. After that the server answers 408. The rest of a body that no handler wants is discarded after the

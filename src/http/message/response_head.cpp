@@ -41,7 +41,7 @@ void append_head(std::string& out, const response_head& head) {
   const std::string_view reason = head.status == 200 ? std::string_view() : reason_phrase(head.status);
   const std::size_t before = out.size();
   const std::size_t most = before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() +
-                           head.fields.size() + head.body.size();
+                           head.fields.size() + head.keep_alive.size() + head.body.size();
   out.resize_and_overwrite(most, [&](char* memory, std::size_t) noexcept {
     cursor to(memory + before);
     if (head.status == 200) {
@@ -67,6 +67,7 @@ void append_head(std::string& out, const response_head& head) {
     }
     if (head.chunked) to.put("Transfer-Encoding: chunked\r\n");
     to.put(connection_line(head.connection, head.upgrade));
+    to.put(head.keep_alive);
     to.put("\r\n");
     to.put(head.body);
     return static_cast<std::size_t>(to.at() - memory);

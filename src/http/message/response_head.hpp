@@ -12,6 +12,13 @@ struct response_state;
 
 enum class connection_field : std::uint8_t { none, close, keep_alive };
 
+/// Complete lines that a server adds to its responses. Each may be empty.
+struct server_lines {
+  std::string_view date = {};
+  std::string_view server = {};  // directly after the date
+  std::string_view keep_alive = {};
+};
+
 struct response_head {
   int status;
   std::string_view common_fields;  // complete lines
@@ -20,8 +27,9 @@ struct response_head {
   std::optional<std::uint64_t> length;
   bool chunked = false;
   connection_field connection = connection_field::none;
-  bool upgrade = false;   // the response has an Upgrade field
-  std::string_view body;  // appended directly after the head
+  std::string_view keep_alive = {};  // a complete line
+  bool upgrade = false;              // the response has an Upgrade field
+  std::string_view body;             // appended directly after the head
 };
 
 void append_head(std::string& out, const response_head& head);

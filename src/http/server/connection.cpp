@@ -160,7 +160,7 @@ void connection::begin_request(workspace& work) {
 
 sending connection::how_to_send(const workspace& work, bool close) {
   const std::string_view method = work.parser.method();
-  return {.common_fields = server_.common_fields(),
+  return {.lines = server_.lines(),
           .head_only = method == "HEAD",
           .close = close,
           .http_1_0 = work.parser.minor_version() == 0,
@@ -203,7 +203,7 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
   work.framing = {};
   begin_request(work);
   response_sender sender(work.output, answer.state(),
-                         {.common_fields = server_.common_fields(), .head_only = head_only, .close = true});
+                         {.lines = server_.lines(), .head_only = head_only, .close = true});
   (void)sender.begin();
   progress p{.clock = stopwatch(false), .status = status, .body_bytes = sender.body_bytes()};
   const told_at_end observer(*this, work, p);

@@ -43,8 +43,6 @@ bool is_media_type(std::string_view name) {
   return equal_ignoring_case(name, "content-type");
 }
 
-constexpr std::string_view date_name = "date";
-
 // `type` must be a string literal.
 response with_value(std::string_view body, std::string_view type) {
   response made;
@@ -82,7 +80,7 @@ void response_state::clear() noexcept {
   }
   media_type = {};
   status = 200;
-  close_connection = has_date = false;
+  close_connection = false;
   drop_body();
 }
 
@@ -219,7 +217,8 @@ response& response::add_field(std::string_view name, std::string_view value) & {
     set_media_type(value);
     return *this;
   }
-  if (equal_ignoring_case(name, date_name)) return set_field(name, value);  // a message has one
+  for (const std::string_view single : {"Date", "Server", "Keep-Alive"})  // a message has one
+    if (equal_ignoring_case(name, single)) return set_field(name, value);
   head_writer(state().fields).field(name, value);
   return *this;
 }
@@ -230,13 +229,11 @@ response& response::set_field(std::string_view name, std::string_view value) & {
   head_writer(line).field(name, value);  // first: a refused field changes nothing
   remove_field(name);
   state().fields.append(line);
-  state().has_date = state().has_date || equal_ignoring_case(name, date_name);
   return *this;
 }
 
 void response::remove_field(std::string_view name) noexcept {
   if (equal_ignoring_case(name, "content-type")) state().media_type = {};
-  if (equal_ignoring_case(name, date_name)) state().has_date = false;
   std::string& fields = state().fields;
   for (;;) {
     const std::string_view line = find_line(fields, name);

@@ -1,4 +1,5 @@
 // src/http/server/response_sender.cpp: how each kind of body is framed and sent. RFC 9112 §6.
+#include <gyre/http/field.hpp>
 #include <gyre/http/status.hpp>
 
 #include "response_sender.hpp"
@@ -8,15 +9,37 @@
 #include <stdexcept>
 
 namespace gyre::http {
+namespace {
+
+// The fields of a response that replace those of the server, or have a meaning for the connection.
+struct own_lines {
+  bool date = false;
+  bool server = false;
+  bool keep_alive = false;
+  bool upgrade = false;
+};
+
+own_lines own_lines_of(std::string_view fields) noexcept {
+  own_lines own;
+  for (; !fields.empty(); fields.remove_prefix(fields.find('\n') + 1)) {
+    const std::string_view name = fields.substr(0, fields.find(':'));
+    own.date = own.date || equal_ignoring_case(name, "Date");
+    own.server = own.server || equal_ignoring_case(name, "Server");
+    own.keep_alive = own.keep_alive || equal_ignoring_case(name, "Keep-Alive");
+    own.upgrade = own.upgrade || equal_ignoring_case(name, "Upgrade");
+  }
+  return own;
+}
+
+}  // namespace
 
 bool response_sender::begin() {
   response_head head{.status = response_.status,
-                     .common_fields = how_.common_fields,
+                     .common_fields = {},
                      .media_type = response_.media_type,
                      .fields = response_.fields,
                      .length = {},
                      .body = {}};
-  if (response_.has_date) head.common_fields.remove_prefix(head.common_fields.find('\n') + 1);  // it begins with a Date
   const std::string_view bytes = is_in_memory() ? response_.bytes() : std::string_view();
   const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
   const bool bodyless = is_bodyless(response_.status) || successful_connect;
@@ -46,12 +69,17 @@ bool response_sender::begin() {
   }
   has_body_ = !bodyless && !empty && !how_.head_only && response_.source != body_source::none;
   const bool takes_over = response_.source == body_source::protocol;
+  const own_lines own = response_.fields.empty() ? own_lines() : own_lines_of(response_.fields);
+  const server_lines& lines = how_.lines;
+  const std::string_view date = own.date ? std::string_view() : lines.date;
+  const std::string_view server = own.server ? std::string_view() : lines.server;
+  head.common_fields = date.empty() ? server : std::string_view(date.data(), date.size() + server.size());
+  if (!takes_over && !how_.close && !own.keep_alive) head.keep_alive = lines.keep_alive;
   if (how_.close && !takes_over)
     head.connection = connection_field::close;
-  else if (how_.http_1_0 && !takes_over)
-    head.connection = connection_field::keep_alive;
-  // Requires Connection: upgrade, RFC 9110 §7.8.
-  head.upgrade = !response_.fields.empty() && !find_line(response_.fields, "Upgrade").empty();
+  else if (!takes_over && (how_.http_1_0 || own.keep_alive || !head.keep_alive.empty()))
+    head.connection = connection_field::keep_alive;  // also names that field: RFC 9110 §7.6.1
+  head.upgrade = own.upgrade;                        // requires Connection: upgrade, RFC 9110 §7.8
   if (has_body_ && is_in_memory() && bytes.size() <= message_output::gathered_at_most) {
     head.body = bytes;
     body_bytes_ = bytes.size();

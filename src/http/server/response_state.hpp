@@ -19,7 +19,6 @@ struct response_state {
   int status = 200;
   body_source source = body_source::none;
   bool close_connection = false;
-  bool has_date = false;        // among the fields
   bool ends_by_itself = false;  // a producer that sends a file: runs to its end like a body of source `file`
   std::string_view media_type;  // refers to own_media_type or a string literal
   std::string own_media_type;

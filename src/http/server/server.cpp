@@ -274,10 +274,20 @@ server_state::server_state(server_options&& chosen)
       where(name_of(listener, options)),
       count(options.counted_with != nullptr ? *options.counted_with : own_count_) {}
 
-void server_state::renew_common_fields(io::monotonic_time now) {
+void server_state::renew_lines(io::monotonic_time now) {
   const timespec time = io::wall_clock();
-  common_fields_.assign("Date: ").append(date_.text(time.tv_sec)).append("\r\n");
-  if (!options.name.empty()) head_writer(common_fields_).field("Server", options.name);
+  text_of_lines_.assign("Date: ").append(date_.text(time.tv_sec)).append("\r\n");
+  const std::size_t date = text_of_lines_.size();
+  if (!options.name.empty()) head_writer(text_of_lines_).field("Server", options.name);
+  const std::size_t both = text_of_lines_.size();
+  // So that no client sends a request at the moment at which the server closes an idle connection.
+  const std::chrono::nanoseconds idle = options.timeouts.idle;
+  if (idle != idle.max())
+    text_of_lines_.append("Keep-Alive: timeout=")
+        .append(std::to_string(std::chrono::floor<std::chrono::seconds>(idle).count()))
+        .append("\r\n");
+  const std::string_view all = text_of_lines_;
+  lines_ = {.date = all.substr(0, date), .server = all.substr(date, both - date), .keep_alive = all.substr(both)};
   next_second_ = now + (1'000'000'000 - time.tv_nsec);  // last: without memory, the text has no end
 }
 

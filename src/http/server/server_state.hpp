@@ -15,6 +15,7 @@
 #include "files/listing_cache.hpp"
 #include "files/open_files.hpp"
 #include "handshakes.hpp"
+#include "message/response_head.hpp"
 #include "workspace.hpp"
 
 #include <cstddef>
@@ -33,11 +34,11 @@ struct server_state {
   /// Lifetime: `first` must outlive it. Thread: the other loop's.
   explicit server_state(server_state& first);
 
-  /// "Date: ...\r\n", followed by the Server field if there is one. Lifetime: valid until the next call.
-  [[nodiscard]] std::string_view common_fields() {
+  /// The fields of responses. Lifetime: valid until the next call.
+  [[nodiscard]] const server_lines& lines() {
     const io::monotonic_time now = event_loop::current().recent();
-    if (now >= next_second_) renew_common_fields(now);
-    return common_fields_;
+    if (now >= next_second_) renew_lines(now);
+    return lines_;
   }
 
   server_options options;
@@ -59,12 +60,13 @@ struct server_state {
   frame_base idle_place;  // of the connections without a coroutine: shows where they wait
 
  private:
-  void renew_common_fields(io::monotonic_time now);
+  void renew_lines(io::monotonic_time now);
 
   shared_connection_count own_count_;
   date_cache date_;
   io::monotonic_time next_second_ = 0;  // when the clock of the loop shows this, the date has changed
-  std::string common_fields_;
+  std::string text_of_lines_;
+  server_lines lines_;
 };
 
 }  // namespace gyre::http
