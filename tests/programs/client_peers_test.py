@@ -90,7 +90,8 @@ class Servers(WithPeers):
         tag = next(line.split(": ", 1)[1] for line in fields if line.lower().startswith("etag: "))
         with tempfile.TemporaryDirectory() as out:
             pathlib.Path(out, "large.part").write_bytes(self.large[:1_000_000])
-            pathlib.Path(out, "large.part.from").write_text(f"{url}/large\n{tag}\n")
+            pathlib.Path(out, "large.part.from").write_text(
+                f"gyre fetch, unfinished\n{url}/large\n{tag}\n{len(self.large)}\n")
             code, _, said = fetch("--cacert", self.authority.certificate, "-O", "-C", "--output-dir", out,
                                   f"{url}/large")
             self.assertEqual(code, 0, said)

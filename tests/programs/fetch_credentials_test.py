@@ -55,7 +55,7 @@ class Credentials(unittest.TestCase):
                  (("load", "--json", "-n", "1", "-c", "1", self.url), {}),
                  (("fetch", "http://ann:secret@127.0.0.1:x/"), {}), (("fetch", "ann:secret@127.0.0.1"), {}),
                  (("fetch", "socks5://ann:secret@127.0.0.1/"), {}), (("load", "ftp://ann:secret@127.0.0.1/"), {}),
-                 (("proxy", "--to", "htp://ann:secret@127.0.0.1/"), {}), (("proxy", "--to", secret), {}),
+                 (("proxy", "--to", "htp://ann:secret@127.0.0.1/"), {}),
                  (("fetch", "-x", "https://ann:secret@p", self.url), {}), (("fetch", "-x", secret, self.url), {}),
                  (("fetch", "-x", secret, "https://127.0.0.1/"), {}), (("fetch", self.url), {"http_proxy": secret}),
                  (("fetch", self.url), {"http_proxy": "https://ann:secret@p"}),

@@ -67,10 +67,11 @@ class Forwarding(unittest.TestCase):
     def test_no_request_leaves_the_path_of_the_server(self):
         with Proxy(f"http://127.0.0.1:{self.port}/app") as proxy:
             for path, expected in {"/../etc": "/app/etc", "/a/../../etc?x": "/app/etc?x", "/%2e%2E/etc": "/app/etc",
-                                   "http://a/../etc": "/app/etc", "/..": "/app/", "//b/../../..": "/app/"}.items():
+                                   "http://a/../etc": "/app/etc", "/..": "/app/", "//b/../../..": "/app/",
+                                   "/../%": "/app/%"}.items():
                 with self.subTest(path):
                     self.assertEqual(json.loads(proxy.ask(path=path)[2])["path"], expected)
-            for path in ("/..%2fetc", "/..;/etc", "/..\\etc", "/../%"):
+            for path in ("/..%2fetc", "/..;/etc", "/..\\etc"):
                 self.assertEqual(proxy.ask(path=path)[0], 400, path)
             self.assertNotIn("gyre proxy: ", proxy.said())
 

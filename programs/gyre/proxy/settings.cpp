@@ -13,7 +13,7 @@ void add_proxy_options(command& app, proxy_settings& settings) {
                  "http:// or https:// URL of a server, perhaps with a path; several: repeated")
       .required()
       .one_value_each()
-      .check(check_url_without_user);
+      .check(check_url);
   app.add_choice("--balance", settings.choice.how,
                  {{"round-robin", balance::round_robin},
                   {"least", balance::least_connections},

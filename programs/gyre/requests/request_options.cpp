@@ -41,13 +41,6 @@ std::string check_url(const std::string& text) {
   return fmt::format("expected http:// or https://, got \"{}\"", parsed->string());
 }
 
-std::string check_url_without_user(const std::string& text) {
-  if (std::string wrong = check_url(text); !wrong.empty()) return wrong;
-  const gyre::http::url parsed(text);
-  if (parsed.user().empty() && parsed.password().empty()) return {};
-  return fmt::format("{}: a user name and a password are not used here", parsed.string());
-}
-
 std::string check_proxy(const std::string& text) {
   const auto parsed = gyre::http::proxy_options::parse(text);
   return parsed || text.empty() ? std::string() : parsed.error();

@@ -16,7 +16,6 @@ namespace programs {
 // Each returns an error message, or an empty string when there is no error.
 
 [[nodiscard]] std::string check_url(const std::string& text);
-[[nodiscard]] std::string check_url_without_user(const std::string& text);
 /// See gyre::http::proxy_options::parse. An empty text is accepted.
 [[nodiscard]] std::string check_proxy(const std::string& text);
 /// A token other than CONNECT.
