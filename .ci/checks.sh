@@ -14,8 +14,14 @@ install_packages() {
   install "${missing[@]}"
   ./gyre install asan
   [ -x build/python/bin/python ] || python3 -m venv build/python
-  build/python/bin/python -m pip install --quiet --disable-pip-version-check tlslite-ng
-  export GYRE_TLSLITE_PYTHON=$PWD/build/python/bin/python
+  build/python/bin/python -m pip install --quiet --disable-pip-version-check tlslite-ng fastapi uvicorn \
+    python-multipart
+  if command -v npm >/dev/null; then
+    npm install --silent --prefix build/node express@5 cookie-parser fastify @fastify/cookie @fastify/formbody \
+      @fastify/static
+    export NODE_PATH=$PWD/build/node/node_modules
+  fi
+  export GYRE_PEERS_PYTHON=$PWD/build/python/bin/python
 }
 
 install() {

@@ -14,10 +14,10 @@ try:
     from tlslite.api import HandshakeSettings, TLSConnection
     from tlslite.errors import TLSAbruptCloseError, TLSRemoteAlert
 except ImportError:
-    own = os.environ.pop("GYRE_TLSLITE_PYTHON", None)  # the Python of a virtual environment
+    own = os.environ.pop("GYRE_PEERS_PYTHON", None)  # the Python of a virtual environment
     if own:
         os.execv(own, [own, *sys.argv])
-    print("skipped: tlslite-ng is not installed; GYRE_TLSLITE_PYTHON may name a Python that has it")
+    print("skipped: tlslite-ng is not installed; GYRE_PEERS_PYTHON may name a Python that has it")
     sys.exit(77)
 if b"--tls-cert" not in run(BIN / "gyre", "serve", "--help").stdout:
     print("skipped: gyre was built without OpenSSL")
