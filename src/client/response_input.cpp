@@ -32,8 +32,20 @@ parse_state response_input::parse_head() {
       piece_.remove_prefix(size);
     }
     const parse_state state = parser_.parse(gathered_);
-    if (state == parse_state::complete) used_ = parser_.size();
+    if (state == parse_state::complete) {
+      used_ = parser_.size();
+      if (parser_.has_folded_lines()) unfold();
+    }
     if (state != parse_state::incomplete || piece_.empty()) return state;
+  }
+}
+
+// RFC 9112 §5.2: each line end within a value becomes spaces.
+void response_input::unfold() noexcept {
+  for (const field& each : parser_.fields()) {
+    if (each.value.empty()) continue;
+    char* const begin = gathered_.data() + (each.value.data() - gathered_.data());
+    std::replace_if(begin, begin + each.value.size(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
   }
 }
 

@@ -18,7 +18,7 @@ namespace gyre::http {
 /// the buffer in which they arrived.
 class response_input {
  public:
-  explicit response_input(const head_limits& limits) : parser_(head_parser::kind::response, limits) {}
+  explicit response_input(const head_limits& limits) : parser_(head_parser::kind::lenient_response, limits) {}
 
   /// Prepares for a response.
   void begin() noexcept;
@@ -100,9 +100,11 @@ class response_input {
       piece_.remove_prefix(count);
   }
 
+  void unfold() noexcept;
+
   head_parser parser_;
   http::framing framing_;
-  chunked_decoder chunks_;
+  chunked_decoder chunks_{{}, true};
   std::string gathered_;    // the head, and what came with it before its end was found
   std::size_t used_ = 0;    // bytes of it
   buffer_lease lease_;      // the owner of piece_, unless it is the caller's

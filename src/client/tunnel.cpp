@@ -89,7 +89,7 @@ task<> ask_http_proxy(socket_stream& through, const url& proxy, const url& targe
     writer.field("Proxy-Authorization", "Basic " + encode_base64(proxy.user() + ":" + proxy.password()));
   writer.end();
   (void)co_await through.write_all(text);
-  head_parser parser(head_parser::kind::response);
+  head_parser parser(head_parser::kind::lenient_response);
   std::string received;
   for (;;) {
     const parse_state state = parser.parse(received);

@@ -289,6 +289,30 @@ TEST(client_exchange, a_server_that_sends_interim_responses_for_ever_is_left) {
       });
 }
 
+TEST(client_exchange, malformed_responses_that_mean_one_thing_are_understood) {
+  const std::string head = "HTTP/1.1 200 OK\r\n";
+  expect_fetched("HTTP/1.1 200 OK\nContent-Length: 5\n\nhello", "hello");
+  expect_fetched("HTTP/1.1 200 OK\r\nX: y\nContent-Length: 5\n\r\nhello", "hello");
+  expect_fetched("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n5\r\nhello\r\n0\r\n\r\n", "hello");
+  expect_fetched(head + "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", "hello");
+  expect_fetched(head + "Content-Length: 5, 5\r\n\r\nhello", "hello");
+  expect_fetched(head + "Content-Length:\r\n 5\r\n\r\nhello", "hello");
+  expect_fetched(head + "Transfer-Encoding: chunked\r\n\r\n5   \r\nhello\r\n0 \t\r\n\r\n", "hello");
+  expect_fetched(head + "Transfer-Encoding:\r\n\tchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "hello");
+}
+
+TEST(client_exchange, folded_values_become_one_line) {
+  with_server(answers_once("HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\n\tthree  \r\nX-B:\n  b\nX-C: c\r\n \r\n"
+                           "Content-Length: 0\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client;
+                auto response = co_await client.get(server.url());
+                EXPECT_EQ(response.field("X-A"), "one   two  \tthree");
+                EXPECT_EQ(response.field("X-B"), "b");
+                EXPECT_EQ(response.field("X-C"), "c");
+              });
+}
+
 TEST(client_exchange, responses_that_two_clients_could_understand_differently_are_refused) {
   const std::string head = "HTTP/1.1 200 OK\r\n";
   expect_fetched(
@@ -296,8 +320,16 @@ TEST(client_exchange, responses_that_two_clients_could_understand_differently_ar
       "GET URL: the response is malformed: " + std::string(describe(http::parse_error::length_and_encoding)));
   expect_fetched(head + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
                  "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bad_content_length)));
-  expect_fetched("HTTP/1.1 200 OK\nContent-Length: 0\n\n",
-                 "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bare_line_feed)));
+  expect_fetched(head + "Content-Length: 5, 6\r\n\r\nhello!",
+                 "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bad_content_length)));
+  expect_fetched(head + "Content-Length: 5\r\n 6\r\n\r\nhello!",
+                 "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bad_content_length)));
+  expect_fetched(head + " Content-Length: 5\r\n\r\nhello",
+                 "GET URL: the response is malformed: " + std::string(describe(http::parse_error::folded_line)));
+  expect_fetched(head + "X: a\rb\r\n\r\n",
+                 "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bad_field_value)));
+  expect_fetched(head + "X: a\r\n b\x01\r\n\r\n",
+                 "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bad_field_value)));
   expect_fetched("SSH-2.0-OpenSSH\r\n\r\n",
                  "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bad_version)));
   expect_fetched(head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",

@@ -157,3 +157,15 @@ TEST(chunked_decoder, each_body_has_its_own_limit_for_frames) {
     EXPECT_EQ(decoder.next("1;" + std::string(30, 'x') + "\r\nA").what, chunk_state::data);
   }
 }
+
+TEST(chunked_decoder, a_lenient_one_takes_white_space_after_sizes) {
+  const auto lenient = [](std::string_view bytes) { return decode_body(bytes, {}, true); };
+  const char* const padded = "1  \r\nx\r\n0 \t\r\n\r\n";
+  EXPECT_EQ(lenient(padded).state, http::chunked_decoder::state::complete);
+  EXPECT_EQ(lenient(padded).data, "x");
+  EXPECT_EQ(decode_body(padded).error, parse_error::bad_chunk_size);
+  EXPECT_EQ(lenient("1 x\r\nx\r\n0\r\n\r\n").error, parse_error::bad_chunk_extension);
+  EXPECT_EQ(lenient(" 1\r\nx\r\n0\r\n\r\n").error, parse_error::bad_chunk_size);
+  EXPECT_EQ(lenient("1\nx\r\n0\r\n\r\n").error, parse_error::bare_line_feed);
+  EXPECT_EQ(lenient("1\r\nx\n0\r\n\r\n").error, parse_error::bad_chunk_end) << "a wrong size must be noticed";
+}

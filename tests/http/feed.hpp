@@ -92,9 +92,10 @@ struct decoded_body {
   bool operator==(const decoded_body&) const = default;
 };
 
-inline decoded_body decode_in_pieces(std::string_view bytes, std::size_t piece, const http::chunk_limits& limits = {}) {
+inline decoded_body decode_in_pieces(std::string_view bytes, std::size_t piece, const http::chunk_limits& limits = {},
+                                     bool lenient = false) {
   using state = http::chunked_decoder::state;
-  http::chunked_decoder decoder(limits);
+  http::chunked_decoder decoder(limits, lenient);
   decoded_body result;
   for (std::size_t at = 0; at < bytes.size() && result.state != state::complete && result.state != state::failed;) {
     const std::string input(bytes.substr(at, piece));
@@ -118,10 +119,10 @@ inline decoded_body decode_in_pieces(std::string_view bytes, std::size_t piece, 
 }
 
 /// Feeds the body in pieces of every size. Returns the result, which all share.
-inline decoded_body decode_body(std::string_view bytes, const http::chunk_limits& limits = {}) {
-  const decoded_body whole = decode_in_pieces(bytes, bytes.size() + 1, limits);
+inline decoded_body decode_body(std::string_view bytes, const http::chunk_limits& limits = {}, bool lenient = false) {
+  const decoded_body whole = decode_in_pieces(bytes, bytes.size() + 1, limits, lenient);
   for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
-    decoded_body other = decode_in_pieces(bytes, piece, limits);
+    decoded_body other = decode_in_pieces(bytes, piece, limits, lenient);
     if (whole.state == http::chunked_decoder::state::failed) other.data = whole.data;  // earlier data may differ
     EXPECT_TRUE(other == whole) << "in pieces of " << piece;
   }

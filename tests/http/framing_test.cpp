@@ -34,8 +34,9 @@ http::framing framing_with(const std::string& fields, const std::string& start =
   EXPECT_EQ(result.error, parse_error::none) << text;
   return result.framing;
 }
-understood understand_response(const std::string& text, std::string_view method) {
-  http::head_parser parser(http::head_parser::kind::response);
+understood understand_response(const std::string& text, std::string_view method,
+                               http::head_parser::kind kind = http::head_parser::kind::response) {
+  http::head_parser parser(kind);
   EXPECT_EQ(parser.parse(text), http::parse_state::complete) << text;
   understood result{};
   result.error = http::understand_response(parser, method, result.framing);
@@ -236,4 +237,23 @@ TEST(framing, an_answer_without_a_body_that_could_be_understood_in_two_ways_is_r
       understand_response("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "HEAD").error,
       parse_error::length_and_encoding);
   EXPECT_EQ(understand_response("HTTP/1.1 100 Continue\r\n\r\n", "CONNECT").framing.body, body_kind::none);
+}
+
+TEST(framing, a_lenient_response_may_repeat_its_length) {
+  const std::string start = "HTTP/1.1 200 OK\r\n";
+  constexpr auto lenient = http::head_parser::kind::lenient_response;
+  for (const char* const fields : {"Content-Length: 5\r\nContent-Length: 5\r\n", "Content-Length: 5, 5 ,5\r\n"}) {
+    const auto found = understand_response(start + fields + "\r\n", "GET", lenient);
+    EXPECT_EQ(found.error, parse_error::none) << fields;
+    EXPECT_EQ(found.framing.length, 5U);
+    EXPECT_EQ(understand_response(start + fields + "\r\n", "GET").error, parse_error::bad_content_length);
+  }
+  for (const char* const fields : {"Content-Length: 5\r\nContent-Length: 6\r\n", "Content-Length: 5, 6\r\n",
+                                   "Content-Length: 5\r\nContent-Length: 5, 6\r\n", "Content-Length: ,\r\n",
+                                   "Content-Length: 5\r\nContent-Length: 05\r\n", "Content-Length: \r\n"})
+    EXPECT_EQ(understand_response(start + fields + "\r\n", "GET", lenient).error, parse_error::bad_content_length)
+        << fields;
+  EXPECT_EQ(
+      understand_response(start + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "GET", lenient).error,
+      parse_error::length_and_encoding);
 }

@@ -224,3 +224,16 @@ TEST(head_parser, a_status_stands_behind_a_space_and_may_be_without_a_reason) {
   for (const char* bad : {"HTTP/1.1x200 OK", "HTTP/1.1 200OK", "HTTP/1.1 099 No", "HTTP/1.1 2:0 No"})
     EXPECT_EQ(parse_head(std::string(bad) + "\r\n\r\n", response_kind).error, parse_error::bad_status_line) << bad;
 }
+
+TEST(head_parser, a_lenient_one_takes_line_feeds_and_folded_lines_of_responses) {
+  constexpr auto lenient = http::head_parser::kind::lenient_response;
+  const auto head = parse_head("HTTP/1.1 200 OK\nA: b\nC: d\r\n e\n\tf\r\nG:\n h\n \nI:\n \n\nbody", lenient);
+  EXPECT_EQ(head.state, parse_state::complete);
+  EXPECT_EQ(head.target, "OK");
+  EXPECT_EQ(head.fields, (lines{"A: b", "C: d\r\n e\n\tf", "G: h", "I: "}));
+  for (const char* const bad : {"HTTP/1.1 200 OK\r\n A: b\r\n\r\n", "HTTP/1.1 200 OK\n\t\n\n"})
+    EXPECT_EQ(parse_head(bad, lenient).error, parse_error::folded_line) << bad;
+  for (const char* const bad : {"HTTP/1.1 200 OK\r\nA: b\r\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n c\rd\r\n\r\n"})
+    EXPECT_EQ(parse_head(bad, lenient).error, parse_error::bad_field_value) << bad;
+  EXPECT_EQ(parse_head("HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", response_kind).error, parse_error::folded_line);
+}

@@ -22,13 +22,9 @@ SEED = int(os.environ.get("GYRE_TEST_SEED", "1"))
 STRICTER = {
     "different lengths": "§6.3: different lengths are an error that cannot be repaired",
     "both framings": "§6.3: a response with Content-Length and Transfer-Encoding may be an attack",
-    "bare line feed": "§2.2: a recipient may accept a line feed alone; gyre does not",
-    "folded field": "§5.2: a user agent replaces the fold, or refuses the response; gyre refuses",
     "space before colon": "§5.1: a proxy removes the space; gyre refuses the response",
     "strange name": "§5.1: a field name is a token",
     "control in value": "RFC 9110 §5.5: control characters in a value are invalid",
-    "equal lengths": "§6.3: several equal lengths may be refused",
-    "chunk size with spaces": "§7.1: no space around a chunk size",
     "bad trailer": "§7.1.2: trailers are fields",
     "unknown coding": "§6.1: chunked has to be the last transfer coding",
     "length with plus": "RFC 9110 §8.6: a length consists of digits",
@@ -60,7 +56,8 @@ def made(number):
     body = bytes(generator.choices(b"abc\r\n\0\xff0", k=generator.choice([0, 1, 5, 300, 20_000])))
     kind = generator.choice(["length", "length", "chunks", "chunks", "end", "end 1.0", "none", "interim", "gzip",
                              "deflate", "short length", "cut chunks", "no last chunk", "bad chunk size",
-                             "extension", "trailer", "no reason", "lower 1.1", *STRICTER])
+                             "extension", "trailer", "no reason", "lower 1.1", "bare line feed", "folded field",
+                             "equal lengths", "chunk size with spaces", "large head", *STRICTER])
     status = generator.choice([200, 200, 201, 206, 299, 400, 404, 418, 500, 503, 599])
     version, reason, lines, closes = "1.1", " OK", list(field_lines(generator)), True
     before, end = b"", b"\r\n"
@@ -116,6 +113,8 @@ def made(number):
         lines += [generator.choice([b"X(): a", b"X\xe9: a", b": a"]), length]
     elif kind == "control in value":
         lines += [b"X-C: a\x01b", length]
+    elif kind == "large head":
+        lines += [length, *[b"X-%d: %b" % (each, b"v" * 400) for each in range(generator.randint(100, 300))]]
     elif kind == "equal lengths":
         lines += [length, length]
     elif kind == "chunk size with spaces":
@@ -156,8 +155,9 @@ def serve(peer, _):
 def understood(output):
     """The status, the fields and the body of the last head in an output with -i."""
     while True:
-        head, _, body = output.partition(b"\r\n\r\n")
-        lines = head.split(b"\r\n")
+        end = re.search(rb"\r?\n\r?\n", output)  # curl prints lines as they came
+        head, body = output[:end.start()], output[end.end():]
+        lines = re.split(rb"\r?\n", re.sub(rb"\r\n(?=[ \t])", b"  ", head))
         status = int(lines[0].split(b" ")[1])
         if status >= 200:
             break

@@ -36,7 +36,7 @@ struct client_timeouts {
 };
 
 struct client_limits {
-  head_limits head = {};
+  head_limits head = {};  ///< of responses: 100 fields and 32 KiB, where curl accepts 5,000 and 300 KiB
   std::uint64_t body = std::uint64_t{16} << 20U;         ///< bytes that read_all() and json() accept
   std::uint64_t decompressed = std::uint64_t{1} << 30U;  ///< bytes of a body that arrives compressed
   /// How much larger than its compressed form such a body may be. Not checked for the first MiB.

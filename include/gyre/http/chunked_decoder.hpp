@@ -21,13 +21,14 @@ struct chunk_limits {
   std::size_t overhead = std::size_t{16} << 10U;
 };
 
-/// Decodes a chunked body without copying its data. Strict, as head_parser is.
+/// Decodes a chunked body without copying its data. Strict, as head_parser is. A lenient one accepts white space after
+/// a chunk's size. It is for user agents, and for gateways that write the chunks anew.
 ///
 /// Thread: one at a time.
 class GYRE_API chunked_decoder {
  public:
   /// Errors: std::invalid_argument for limits that refuse every body: a line of 0 bytes, or a trailer section of 0.
-  explicit chunked_decoder(const chunk_limits& limits = {}) : limits_(limits) {
+  explicit chunked_decoder(const chunk_limits& limits = {}, bool lenient = false) : limits_(limits), lenient_(lenient) {
     if (limits.line == 0 || limits.trailer == 0) refuse_limits();
   }
 
@@ -62,6 +63,7 @@ class GYRE_API chunked_decoder {
   }
 
   chunk_limits limits_;
+  bool lenient_;
   place place_ = place::size_line;
   parse_error error_ = parse_error::none;
   std::uint64_t left_ = 0;      // bytes of the current chunk

@@ -23,14 +23,20 @@ enum class parse_state : std::uint8_t { incomplete, complete, failed };
 
 /// Parses the heads of messages, one after the other.
 ///
-/// Strict: anything that two recipients could understand differently is an error. A line is judged once it is complete,
-/// so the result does not depend on the pieces in which bytes arrive. Checks syntax only; see framing for the
-/// meaning of the fields.
+/// Strict: anything that two recipients could understand differently is an error, except for a lenient_response. A line
+/// is judged once it is complete, so the result does not depend on the pieces in which bytes arrive. Checks syntax only;
+/// see framing for the meaning of the fields.
 /// Copies nothing. Allocates nothing once the list of fields has grown to the size that requests have.
 /// Thread: one at a time.
 class GYRE_API head_parser {
  public:
-  enum class kind : std::uint8_t { request, response };
+  enum class kind : std::uint8_t {
+    request,
+    response,
+    /// For user agents, and for gateways that write the head anew. Lines may end with a line feed alone, values may be
+    /// folded over several lines, and Content-Length may be repeated with the same value: RFC 9112 §2.2, §5.2, §6.3.
+    lenient_response,
+  };
 
   /// Errors: std::invalid_argument for limits of 0, which refuse every message.
   explicit head_parser(kind what, const head_limits& limits = {}) : limits_(limits), kind_(what) {
@@ -60,6 +66,9 @@ class GYRE_API head_parser {
   /// The minor version of HTTP/1.x, 0 or 1. A larger one counts as 1. RFC 9110 §2.5.
   [[nodiscard]] int minor_version() const noexcept { return minor_version_; }
   [[nodiscard]] std::span<const field> fields() const noexcept { return fields_; }
+  /// True when a value is folded. It then contains line ends, and the owner of the bytes replaces these by spaces.
+  [[nodiscard]] bool has_folded_lines() const noexcept { return has_folded_lines_; }
+  [[nodiscard]] bool is_lenient() const noexcept { return kind_ == kind::lenient_response; }
 
  private:
   [[noreturn]] static void refuse_limits();
@@ -71,6 +80,7 @@ class GYRE_API head_parser {
   [[nodiscard]] bool parse_status_line(std::string_view line) noexcept;
   [[nodiscard]] bool parse_version(std::string_view text) noexcept;
   [[nodiscard]] bool parse_field_line(std::string_view line);
+  [[nodiscard]] bool continue_value(std::string_view line) noexcept;
   void rebase(std::string_view bytes) noexcept;
 
   head_limits limits_;
@@ -78,6 +88,7 @@ class GYRE_API head_parser {
   parse_error error_ = parse_error::none;
   std::int8_t minor_version_ = 1;
   bool has_start_line_ = false;
+  bool has_folded_lines_ = false;
   int status_ = 0;
   const char* base_ = nullptr;  // beginning of the message when the views were made
   std::size_t at_ = 0;          // offset of the next line

@@ -5,6 +5,7 @@
 #include "programs/gyre/fetch/download.hpp"
 #include "programs/gyre/fetch/fetch_failure.hpp"
 #include "programs/gyre/fetch/progress.hpp"
+#include "programs/gyre/requests/large_heads.hpp"
 #include "programs/gyre/requests/request_options.hpp"
 
 #include <gyre/client.hpp>
@@ -43,6 +44,7 @@ http::client_options options_of(const fetch_settings& settings, const http::prox
   options.timeouts.total = settings.timeout;
   options.redirects.most = settings.redirects;
   options.retries.attempts = settings.retries + 1;
+  options.limits.head = large_heads;
   options.limits.decompressed = std::uint64_t{1} << 40U;
   options.unix_socket = settings.unix_socket;
   options.proxies = proxies;

@@ -1,6 +1,8 @@
 // programs/gyre/load/response_reader.hpp: finds the ends of responses in what a connection receives.
 #pragma once
 
+#include "programs/gyre/requests/large_heads.hpp"
+
 #include <gyre/http/chunked_decoder.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/head_parser.hpp>
@@ -41,8 +43,8 @@ class response_reader {
   [[nodiscard]] state fail(gyre::http::parse_error error) noexcept;
 
   std::string_view method_;
-  gyre::http::head_parser head_{gyre::http::head_parser::kind::response};
-  gyre::http::chunked_decoder chunks_;
+  gyre::http::head_parser head_{gyre::http::head_parser::kind::lenient_response, large_heads};
+  gyre::http::chunked_decoder chunks_{{}, true};
   std::string partial_;  // of a head that came in several pieces
   place place_ = place::head;
   std::uint64_t left_ = 0;

@@ -3,6 +3,7 @@
 
 #include "programs/gyre/proxy/forwarded_fields.hpp"
 #include "programs/gyre/proxy/forwarded_target.hpp"
+#include "programs/gyre/requests/large_heads.hpp"
 
 #include <gyre/client/client_error.hpp>
 #include <gyre/coro/scope_exit.hpp>
@@ -39,6 +40,7 @@ http::client_options options_of(const proxy_settings& settings,
   options.timeouts.connect = options.timeouts.tls = settings.connect_timeout;
   options.timeouts.first_byte = options.timeouts.between_bytes = settings.timeout;
   options.timeouts.queue = settings.timeout;
+  options.limits.head = large_heads;
   options.limits.connections_per_origin = settings.connections;
   options.limits.idle_connections_per_origin = settings.connections;
   options.limits.idle_connections = std::numeric_limits<std::size_t>::max();

@@ -100,6 +100,7 @@ bool chunked_decoder::parse_size_line(std::string_view line) noexcept {
   const std::string_view extensions = line.substr(digits);
   if (extensions.empty()) return true;
   // White space with nothing after it is not an extension: a less strict recipient could see another size.
+  if (lenient_ && trim(extensions).empty()) return true;
   if (trim(extensions).empty() || (!is_space(extensions.front()) && extensions.front() != ';'))
     return fail(parse_error::bad_chunk_size);
   return are_extensions(extensions) || fail(parse_error::bad_chunk_extension);

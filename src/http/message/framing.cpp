@@ -24,6 +24,7 @@ struct seen_fields {
   // A null data() means that there is no such field.
   std::string_view length;
   std::string_view host;
+  bool equal_lengths = false;  // several fields, or a list, may repeat one length
   bool has_encoding = false;
   bool chunked = false;
   bool unknown_encoding = false;
@@ -38,6 +39,9 @@ struct seen_fields {
 
   void refuse(parse_error reason) noexcept {
     if (error == parse_error::none) error = reason;
+  }
+  void refuse_length(std::string_view another) noexcept {
+    if (!equal_lengths || another != length) refuse(parse_error::bad_content_length);
   }
   void see(const field& f) noexcept;
   void see_encoding(std::string_view codings) noexcept;
@@ -66,7 +70,7 @@ void seen_fields::see(const field& f) noexcept {
       return;
     case 14:
       if (!is_name(f.name, "content-length")) return;
-      if (length.data() != nullptr) refuse(parse_error::bad_content_length);
+      if (length.data() != nullptr) refuse_length(f.value);
       length = f.value;
       return;
     case 17:
@@ -118,8 +122,18 @@ void seen_fields::see_expect(std::string_view expectations) noexcept {
   }
 }
 
+// "5" for "5, 5"; the whole when the elements differ.
+std::string_view one_of_equal(std::string_view list) noexcept {
+  std::string_view rest = list;
+  const std::string_view first = next_in_list(rest);
+  for (auto next = next_in_list(rest); !next.empty(); next = next_in_list(rest))
+    if (next != first) return list;
+  return first;
+}
+
 seen_fields look_at(const head_parser& head) noexcept {
   seen_fields seen;
+  seen.equal_lengths = head.is_lenient();
   for (const field& each : head.fields()) seen.see(each);
   return seen;
 }
@@ -253,7 +267,8 @@ parse_error find_body(const seen_fields& seen, int minor_version, framing& out) 
     if (seen.unknown_encoding) return parse_error::unknown_transfer_encoding;
     out.body = body_kind::chunked;
   } else if (seen.length.data() != nullptr) {
-    if (!parse_length(seen.length, out.length)) return parse_error::bad_content_length;
+    if (!parse_length(seen.equal_lengths ? one_of_equal(seen.length) : seen.length, out.length))
+      return parse_error::bad_content_length;
     out.body = out.length == 0 ? body_kind::none : body_kind::sized;
   }
   return parse_error::none;

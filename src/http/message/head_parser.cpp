@@ -21,7 +21,7 @@ parse_state head_parser::fail(parse_error error) noexcept {
 
 void head_parser::reset() noexcept {
   error_ = parse_error::none;
-  has_start_line_ = false;
+  has_start_line_ = has_folded_lines_ = false;
   status_ = 0;
   at_ = searched_ = 0;
   method_ = target_ = {};
@@ -103,8 +103,9 @@ parse_state head_parser::parse(std::string_view bytes) {
       searched_ = bytes.size();
       return parse_state::incomplete;
     }
-    if (end - at_ < 2 || feed[-1] != '\r') return fail(parse_error::bare_line_feed);
-    const std::string_view line = bytes.substr(at_, end - at_ - 2);
+    const bool has_return = end - at_ >= 2 && feed[-1] == '\r';
+    if (!has_return && !is_lenient()) return fail(parse_error::bare_line_feed);
+    const std::string_view line = bytes.substr(at_, end - at_ - (has_return ? 2 : 1));
     at_ = searched_ = end;
     if (!has_start_line_) {
       if (line.empty() && kind_ == kind::request) continue;  // RFC 9112 §2.2: empty lines before a request
@@ -189,7 +190,22 @@ parse_error parse_field_line(std::string_view line, field& out) noexcept {
   return is_value(out.value) ? parse_error::none : parse_error::bad_field_value;
 }
 
+// White space between the start line and the first field continues nothing: RFC 9112 §2.2.
+bool head_parser::continue_value(std::string_view line) noexcept {
+  const std::string_view more = trim(line);
+  if (fields_.empty()) return fail(parse_error::folded_line) != parse_state::failed;
+  if (!is_value(more)) return fail(parse_error::bad_field_value) != parse_state::failed;
+  has_folded_lines_ = true;
+  std::string_view& value = fields_.back().value;
+  if (value.empty())
+    value = more;
+  else if (!more.empty())
+    value = {value.data(), more.data() + more.size()};
+  return true;
+}
+
 bool head_parser::parse_field_line(std::string_view line) {
+  if (is_lenient() && is_space(line.front())) return continue_value(line);
   if (fields_.size() == limits_.fields) return fail(parse_error::too_many_fields) != parse_state::failed;
   field found;
   if (const parse_error error = http::parse_field_line(line, found); error != parse_error::none)
