@@ -1,5 +1,6 @@
-// tests/growth/steps.cpp: the compiler calls the first function at each block of the counted sources. The others replace
-// those of libc in the whole program. Compiled without builtins, or their loops would become calls of themselves.
+// tests/growth/steps.cpp: the compiler calls the first function at each block of the counted sources. The others
+// replace those of libc in the whole program. Compiled without builtins, or their loops would become calls of
+// themselves.
 #include "tests/growth/steps.hpp"
 
 namespace {
