@@ -26,6 +26,7 @@ namespace {
 
 thread_local bool counting = false;  // set on the server's thread
 std::atomic<long> allocations = 0;
+std::atomic<std::size_t> largest_allocation = 0;
 std::atomic<long> bytes_in_use = 0;  // of the server's thread, with the heap's own 8 bytes of each block
 
 long size_in_heap(void* memory) { return static_cast<long>(::malloc_usable_size(memory)) + 8; }
@@ -38,6 +39,7 @@ long size_in_heap(void* memory) { return static_cast<long>(::malloc_usable_size(
   if (memory == nullptr) throw std::bad_alloc();
   if (counting) {
     ++allocations;
+    if (size > largest_allocation) largest_allocation = size;
     bytes_in_use += size_in_heap(memory);
   }
   return memory;
@@ -256,6 +258,43 @@ TEST(idle_http_server, keeps_at_most_600_bytes_for_each_connection) {
   const auto with_coroutine = []() -> http::handler { return hello; };
   EXPECT_LE(least_bytes_of_an_idle_connection(prompt), 600);
   EXPECT_LE(least_bytes_of_an_idle_connection(with_coroutine), 600);
+}
+
+gyre::task<response> drop(http::request& r) {
+  std::size_t size = 0;
+  for (;;) {
+    const std::string_view piece = co_await r.body().receive();
+    if (piece.empty()) co_return response::text(std::to_string(size));
+    size += piece.size();
+  }
+}
+
+// The bytes of a body stay in the buffer into which the kernel has put them.
+TEST(busy_http_server, does_not_gather_an_upload_that_arrives_with_its_head) {
+  const std::string upload =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n" + std::string(200'000, 'x');
+  gyre::run([&]() -> gyre::task<> {
+    http::server server(options_for(drop));
+    auto serving = gyre::spawn(server.run());
+    auto client = co_await gyre::tcp_stream::connect(server.where());
+    const int room = 1 << 20U;
+    EXPECT_EQ(::setsockopt(client.native_descriptor(), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
+    std::array<char, 4096> answer{};
+    for (int i = 0; i < 10; ++i) {
+      if (i == 5) {  // the server has its buffers now
+        largest_allocation = 0;
+        counting = true;
+      }
+      EXPECT_EQ(::send(client.native_descriptor(), upload.data(), upload.size(), MSG_DONTWAIT | MSG_NOSIGNAL),
+                static_cast<ssize_t>(upload.size()));
+      const auto n = co_await client.read_some(answer);
+      EXPECT_TRUE(std::string_view(answer.data(), n).ends_with("200000"));
+    }
+    counting = false;
+    EXPECT_LT(largest_allocation, std::size_t{64} << 10U);
+    serving.cancel();
+    co_await serving.wait();
+  });
 }
 
 TEST(busy_http_server, makes_no_additional_system_call_for_a_request_that_comes_alone) {

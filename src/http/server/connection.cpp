@@ -67,8 +67,7 @@ task<> connection::serve_rest(bool& goes_on) {
 
 bool connection::serve_at_once(buffer_lease& received) {
   workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
-  (*work).input.append(received.text());
-  received.release();
+  (*work).input.append(std::move(received));
   return serve_at_once(work);
 }
 
@@ -93,7 +92,10 @@ connection::stop connection::serve_arrived(workspace& work) {
   for (int operations = 3;; operations = 2) {
     const std::string_view head = work.input.head();
     const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
-    if (state == parse_state::incomplete) return stop::at_end_of_input;
+    if (state == parse_state::incomplete) {
+      if (work.input.append_rest()) continue;
+      return stop::at_end_of_input;
+    }
     work.error = state == parse_state::failed ? work.parser.error() : understand_request(work.parser, work.framing);
     if (work.error != parse_error::none) return stop::at_bad_request;
     if (!answer_at_once(work)) return stop::at_slow_answer;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gyre::http {
 
@@ -49,10 +50,27 @@ class message_input {
     drop_used();
     gathered_.append(bytes);
   }
+  /// The same for bytes in a lent buffer. Of a large one, which holds most of a body, only the beginning is copied.
+  void append(buffer_lease&& bytes) {
+    const std::string_view beginning = bytes.text().substr(0, gathered_at_once);
+    append(beginning);
+    bytes.consume(beginning.size());
+    if (bytes.empty())
+      bytes.release();
+    else
+      lease_ = std::move(bytes);
+  }
+  /// Appends what is left of that buffer, for a head that goes on there. Returns false when there is nothing.
+  bool append_rest() {
+    if (lease_.empty()) return false;
+    append(lease_.text());
+    lease_.release();
+    return true;
+  }
   /// Ends the use of views of the previous message. Bytes received after its body become
   /// the beginning of the next head.
   void begin_next_message() {
-    if (!lease_.empty()) append(lease_.text());
+    append_rest();
     lease_.release();
     if (begin_ == gathered_.size()) drop_used();
   }
@@ -100,6 +118,7 @@ class message_input {
  private:
   class waiting;
   static constexpr std::size_t progress = std::size_t{16} << 10U;
+  static constexpr std::size_t gathered_at_once = std::size_t{16} << 10U;
   void drop_used() noexcept {
     gathered_.erase(0, begin_);
     begin_ = 0;
