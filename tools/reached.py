@@ -45,7 +45,7 @@ BESIDE = [
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
     ("programs/CMakeLists.txt", "resp load encryption proxy programs alone"),
     ("programs/resp_server/", "resp programs alone"), ("programs/gyre/load/", "load programs alone"),
-    ("programs/encryption/", "encryption programs alone"), ("programs/gyre/proxy/", "proxy programs alone"),
+    ("programs/encryption/", "encryption programs alone"), ("programs/gyre/proxy/", "proxy growth programs alone"),
     ("programs/", "resp programs alone"),
     ("examples/", "programs"),
 ]
