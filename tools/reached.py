@@ -144,7 +144,8 @@ def self_test():
     assert suites("tests/net/connected_pair.hpp") > {"net", "http", "kernel"}
     assert suites("src/http/message/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
     assert not suites("src/http/message/framing.cpp") & {"net", "sync", "contract", "process"}
-    assert suites("include/gyre/client/url.hpp") == {"client", "faults", "fuzz", "programs", "alone"}
+    assert suites("include/gyre/client/url.hpp") == {
+        "client", "faults", "proxy", "growth", "fuzz", "programs", "alone"}
     assert suites("src/process/child.cpp", "tests/fs/copy_test.cpp") == {
         "process", "fs", "faults", "compiler", "programs", "alone"}
     assert suites("src/io/epoll_backend.cpp") >= set(TESTED) - {"coro"}

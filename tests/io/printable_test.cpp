@@ -2,15 +2,13 @@
 #include <gyre/io/printable.hpp>
 
 #include "tests/support/denied_call.hpp"
-
-#include <gyre/coro/misuse.hpp>
+#include "tests/support/full_standard_error.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <string>
 
 using gyre::first_character;
@@ -23,30 +21,6 @@ std::string printed(std::initializer_list<std::string_view> parts) {
   gyre::print_diagnostic(parts);
   return testing::internal::GetCapturedStderr();
 }
-
-/// Standard error is a pipe of this size that is full. For a child process.
-class full_standard_error {
- public:
-  full_standard_error() {
-    if (::pipe2(ends_, O_NONBLOCK) != 0) return;
-    ::fcntl(ends_[1], F_SETPIPE_SZ, 4096);
-    const std::string filler(4096, 'f');
-    while (::write(ends_[1], filler.data(), filler.size()) > 0) {
-    }
-    ::fcntl(ends_[1], F_SETFL, 0);  // blocking, as a shell leaves it
-    ::dup2(ends_[1], STDERR_FILENO);
-  }
-  std::string read() const {
-    std::string text(65'536, '\0');
-    const ssize_t n = ::read(ends_[0], text.data(), text.size());
-    text.resize(n < 0 ? 0 : static_cast<std::size_t>(n));
-    return text;
-  }
-  void leave() const { ::close(ends_[0]); }
-
- private:
-  int ends_[2] = {-1, -1};
-};
 
 }  // namespace
 
@@ -108,7 +82,7 @@ TEST(print_diagnostic, prints_a_line_of_any_length) {
 
 TEST(print_diagnostic, loses_lines_that_standard_error_does_not_accept_and_says_how_many) {
   const auto said = gyre_test::in_child_process([] {
-    const full_standard_error full;
+    const gyre_test::full_standard_error full;
     for (int i = 0; i < 3; ++i) gyre::print_diagnostic({"lost"});
     (void)full.read();
     gyre::print_diagnostic({"accepted"});
@@ -120,7 +94,7 @@ TEST(print_diagnostic, loses_lines_that_standard_error_does_not_accept_and_says_
 
 TEST(print_diagnostic, loses_the_whole_of_a_long_line) {
   const auto said = gyre_test::in_child_process([] {
-    const full_standard_error full;
+    const gyre_test::full_standard_error full;
     gyre::print_diagnostic({std::string(10'000, 'x')});
     (void)full.read();
     gyre::print_diagnostic({"accepted"});
@@ -145,7 +119,7 @@ TEST(print_diagnostic, ends_a_line_that_was_torn) {
 
 TEST(print_diagnostic, goes_on_when_the_reader_of_standard_error_is_gone) {
   const auto said = gyre_test::in_child_process([] {
-    const full_standard_error full;
+    const gyre_test::full_standard_error full;
     full.leave();
     gyre::print_diagnostic({"lost"});
     return std::string(gyre::write_diagnostic("lost\n") ? "written" : "not written");
@@ -162,15 +136,4 @@ TEST(print_diagnostic, goes_on_when_standard_error_is_closed_or_full) {
     return std::string("goes on");
   });
   EXPECT_EQ(said.text, "goes on");
-}
-
-TEST(misuse, ends_the_program_although_standard_error_takes_nothing) {
-  for (const bool gone : {false, true}) {
-    const auto said = gyre_test::in_child_process([gone]() -> std::string {
-      const full_standard_error full;
-      if (gone) full.leave();
-      gyre::misuse("a test of misuse");
-    });
-    EXPECT_EQ(said.signal, SIGABRT) << gone;
-  }
 }

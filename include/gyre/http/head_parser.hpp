@@ -24,8 +24,8 @@ enum class parse_state : std::uint8_t { incomplete, complete, failed };
 /// Parses the heads of messages, one after the other.
 ///
 /// Strict: anything that two recipients could understand differently is an error, except for a lenient_response. A line
-/// is judged once it is complete, so the result does not depend on the pieces in which bytes arrive. Checks syntax only;
-/// see framing for the meaning of the fields.
+/// is judged once it is complete, so the result does not depend on the pieces in which bytes arrive. Checks the syntax
+/// only; see framing for the meaning of the fields.
 /// Copies nothing. Allocates nothing once the list of fields has grown to the size that requests have.
 /// Thread: one at a time.
 class GYRE_API head_parser {

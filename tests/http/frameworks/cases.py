@@ -176,8 +176,8 @@ ALL = [*ROUTES, *VALUES, *BODIES, *ANSWERS, *FILES]
 def fill(directory):
     """Creates the files that the requests ask for."""
     (directory.parent / "secret.txt").write_text("a file of nobody's business")
-    for name, content in (("hello.txt", "hello, everybody"), ("data.json", "{}"), ("data.xyzzy", "?"), ("empty.txt", ""),
-                          ("sp ace.txt", "space"), ("100%.txt", "percent"), ("a+b.txt", "plus"),
+    for name, content in (("hello.txt", "hello, everybody"), ("data.json", "{}"), ("data.xyzzy", "?"),
+                          ("empty.txt", ""), ("sp ace.txt", "space"), ("100%.txt", "percent"), ("a+b.txt", "plus"),
                           ("pages/index.html", "index"), ("bare/page.txt", "bare")):
         path = directory / name
         path.parent.mkdir(exist_ok=True)

@@ -169,7 +169,8 @@ def faults(own, others):
         unused.discard(case.name)
         if differs == has_reason:
             continue
-        said = "\n".join(f"    {name:8} {answers[case.name]!r}" for name, answers in others.items() if case.name in answers)
+        said = "\n".join(f"    {name:8} {answers[case.name]!r}" for name, answers in others.items()
+                         if case.name in answers)
         yield (f"{case.name}: {'gyre differs from most' if differs else 'gyre no longer differs'}\n"
                f"    gyre     {own[case.name]!r}\n{said}")
     yield from (f"{name}: the document names no request of cases.py" for name in unused)
