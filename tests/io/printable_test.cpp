@@ -105,7 +105,7 @@ TEST(print_diagnostic, loses_the_whole_of_a_long_line) {
 
 TEST(print_diagnostic, ends_a_line_that_was_torn) {
   const auto said = gyre_test::in_child_process([] {
-    const full_standard_error half;  // then it has room for the first piece of a line
+    const gyre_test::full_standard_error half;  // then it has room for the first piece of a line
     (void)half.read();
     gyre::print_diagnostic({std::string(10'000, 'x')});
     std::string text = half.read();
