@@ -101,6 +101,37 @@ TEST(early_answer, comes_before_the_answers_to_requests_that_follow_the_body) {
   });
 }
 
+TEST(early_answer, to_an_earlier_request_does_not_wait_for_a_body_that_a_later_handler_reads) {
+  http::router routes;
+  routes.get("/", says("earlier"));
+  routes.post("/", echo_body);
+  auto in_pieces = [](http::request& r) {
+    auto produce = [&r](http::body_writer& out) -> gyre::task<> {
+      co_await out.write("first");
+      const std::string rest = co_await r.body().read_all();
+      co_await out.write(rest);
+    };
+    return response::stream(produce);
+  };
+  routes.post("/in-pieces", in_pieces);
+  run_in_memory(options_for(std::move(routes)), [](memory_server& server) -> gyre::task<> {
+    auto client = server.connect();
+    co_await client.send(hello_request + begun_body(""));
+    (void)co_await time_of_answer(client, 200);
+    co_await client.send("3456789" + hello_request +
+                         "POST /in-pieces HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n01");
+    (void)co_await time_of_answer(client, 200);
+    (void)co_await time_of_answer(client, 200);
+    while (!client.received().ends_with("first\r\n")) {
+      const bool more = co_await client.receive();
+      CO_ASSERT_TRUE(more);
+    }
+    co_await client.send("234");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "first01234");
+  });
+}
+
 TEST(early_answer, ends_the_connection_when_the_rest_does_not_come_in_time) {
   run_in_memory(patient_for(5s), [](memory_server& server) -> gyre::task<> {
     auto client = server.connect();

@@ -17,6 +17,7 @@ struct server_lines {
   std::string_view date = {};
   std::string_view server = {};  // directly after the date
   std::string_view keep_alive = {};
+  std::string_view all = {};  // of a usual response: these, and the Connection field that goes with the last one
 };
 
 struct response_head {

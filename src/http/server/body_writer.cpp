@@ -169,8 +169,8 @@ task<> body_writer::flush() {
 void body_writer::release_head() { output_->buffer().append(std::exchange(head_, {})); }
 
 void body_writer::send_head() {
-  if (output_ != nullptr) output_->check_loop("send_head");
   if (filter_ != nullptr) return filter_->send_head();
+  output_->check_loop("send_head");
   if (head_.empty() || output_->failed()) return;
   release_head();
   (void)output_->settle(before::waiting_for_handler);

@@ -17,6 +17,7 @@ struct own_lines {
   bool server = false;
   bool keep_alive = false;
   bool upgrade = false;
+  [[nodiscard]] bool any() const noexcept { return date || server || keep_alive || upgrade; }
 };
 
 own_lines own_lines_of(std::string_view fields) noexcept {
@@ -29,6 +30,18 @@ own_lines own_lines_of(std::string_view fields) noexcept {
     own.upgrade = own.upgrade || equal_ignoring_case(name, "Upgrade");
   }
   return own;
+}
+
+void choose_lines(response_head& head, const sending& how, const own_lines& own, bool takes_over) noexcept {
+  const std::string_view date = own.date ? std::string_view() : how.lines.date;
+  const std::string_view server = own.server ? std::string_view() : how.lines.server;
+  head.common_fields = date.empty() ? server : std::string_view(date.data(), date.size() + server.size());
+  if (takes_over) return;
+  if (!how.close && !own.keep_alive) head.keep_alive = how.lines.keep_alive;
+  if (how.close)
+    head.connection = connection_field::close;
+  else if (how.http_1_0 || own.keep_alive || !head.keep_alive.empty())
+    head.connection = connection_field::keep_alive;  // also names that field: RFC 9110 §7.6.1
 }
 
 }  // namespace
@@ -70,16 +83,12 @@ bool response_sender::begin() {
   has_body_ = !bodyless && !empty && !how_.head_only && response_.source != body_source::none;
   const bool takes_over = response_.source == body_source::protocol;
   const own_lines own = response_.fields.empty() ? own_lines() : own_lines_of(response_.fields);
-  const server_lines& lines = how_.lines;
-  const std::string_view date = own.date ? std::string_view() : lines.date;
-  const std::string_view server = own.server ? std::string_view() : lines.server;
-  head.common_fields = date.empty() ? server : std::string_view(date.data(), date.size() + server.size());
-  if (!takes_over && !how_.close && !own.keep_alive) head.keep_alive = lines.keep_alive;
-  if (how_.close && !takes_over)
-    head.connection = connection_field::close;
-  else if (!takes_over && (how_.http_1_0 || own.keep_alive || !head.keep_alive.empty()))
-    head.connection = connection_field::keep_alive;  // also names that field: RFC 9110 §7.6.1
-  head.upgrade = own.upgrade;                        // requires Connection: upgrade, RFC 9110 §7.8
+  const bool is_usual = !own.any() && !takes_over && !how_.close && !how_.http_1_0;
+  if (is_usual)
+    head.common_fields = how_.lines.all;
+  else
+    choose_lines(head, how_, own, takes_over);
+  head.upgrade = own.upgrade;  // requires Connection: upgrade, RFC 9110 §7.8
   if (has_body_ && is_in_memory() && bytes.size() <= message_output::gathered_at_most) {
     head.body = bytes;
     body_bytes_ = bytes.size();

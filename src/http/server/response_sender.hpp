@@ -15,7 +15,7 @@ namespace gyre::http {
 
 /// How the request and the connection determine the response's framing.
 struct sending {
-  server_lines lines = {};
+  const server_lines& lines;
   bool head_only = false;  // the answer to HEAD
   bool close = false;      // nothing follows this response
   bool http_1_0 = false;   // the client does not know chunks, and needs keep-alive announced

@@ -15,6 +15,8 @@
 #include "stream_connection.hpp"
 #include "stream_transport.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -282,12 +284,17 @@ void server_state::renew_lines(io::monotonic_time now) {
   const std::size_t both = text_of_lines_.size();
   // So that no client sends a request at the moment at which the server closes an idle connection.
   const std::chrono::nanoseconds idle = options.timeouts.idle;
+  constexpr std::string_view connection = "Connection: keep-alive\r\n";
   if (idle != idle.max())
-    text_of_lines_.append("Keep-Alive: timeout=")
+    text_of_lines_.append(connection)
+        .append("Keep-Alive: timeout=")
         .append(std::to_string(std::chrono::floor<std::chrono::seconds>(idle).count()))
         .append("\r\n");
   const std::string_view all = text_of_lines_;
-  lines_ = {.date = all.substr(0, date), .server = all.substr(date, both - date), .keep_alive = all.substr(both)};
+  lines_ = {.date = all.substr(0, date),
+            .server = all.substr(date, both - date),
+            .keep_alive = all.substr(std::min(both + connection.size(), all.size())),
+            .all = all};
   next_second_ = now + (1'000'000'000 - time.tv_nsec);  // last: without memory, the text has no end
 }
 
