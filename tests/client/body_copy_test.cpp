@@ -1,4 +1,6 @@
 // tests/client/body_copy_test.cpp: bodies of responses that are passed on to the clients of a server.
+#include <gyre/testing/http_mock_server.hpp>
+#include <gyre/testing/run_test.hpp>
 #include <gyre/tls.hpp>
 
 #include "tests/client/passing_server.hpp"
@@ -177,5 +179,27 @@ TEST(body_copy, of_an_answer_without_a_server_writes_it) {
     EXPECT_EQ(server.passed().at(0).copied, 5U);
     co_await server.stop();
     co_await origin.stop();
+  });
+}
+
+TEST(body_copy, passes_on_the_head_before_the_first_byte_of_the_body_comes) {
+  gyre::testing::run_test([]() -> gyre::task<> {
+    using gyre::testing::http_mock_server;
+    http_mock_server origin([](http::request&) { return http::response::text("never"); });
+    origin.reply_bytes("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", http_mock_server::then::stay_open);
+    http::client inner({.connector = origin.connector()});
+    const auto pass_on = [&inner](http::request&) -> gyre::task<http::response> {
+      auto from = co_await inner.get("http://origin.test/");
+      auto body = [from = std::move(from)](http::body_writer& to) mutable -> gyre::task<> {
+        (void)co_await from.body().copy_to(to);
+      };
+      co_return http::response::stream(std::move(body));
+    };
+    http_mock_server server(pass_on);
+    http::client outer({.connector = server.connector()});
+    const auto begin = gyre::now();
+    auto response = co_await outer.get("http://server.test/");
+    EXPECT_EQ(response.status(), 200);
+    EXPECT_EQ(gyre::now() - begin, 0s);
   });
 }
