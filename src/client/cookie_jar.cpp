@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -87,6 +89,27 @@ std::optional<unix_seconds> parse_age(std::string_view text) noexcept {
 
 }  // namespace
 
+struct cookie_jar::contents {
+  // By the domain from its end ("tset.a"), so that those below a domain follow it. The cookies of one are in order.
+  using cookies_by_domain = std::map<std::string, std::vector<stored_cookie>, std::less<>>;
+
+  cookies_by_domain domains;
+  std::map<std::uint64_t, std::string> by_age;  // the keys of the domains, by the order of their cookies
+  std::uint64_t next_order = 0;
+
+  void set(stored_cookie&& wanted, unix_seconds now);
+  void keep(std::string&& key, stored_cookie&& wanted);
+  void make_room(std::string_view key);
+  void remove(cookies_by_domain::iterator domain, std::vector<stored_cookie>::iterator which) noexcept;
+  [[nodiscard]] bool may_store(const stored_cookie& wanted, const url& from) const;
+  [[nodiscard]] bool hides_secure_cookie(const stored_cookie& wanted) const;
+};
+
+cookie_jar::cookie_jar(const cookie_jar& other)
+    : is_public_suffix(other.is_public_suffix), contents_(other.contents_ ? new contents(*other.contents_) : nullptr) {}
+
+void cookie_jar::destroy(contents* all) noexcept { delete all; }
+
 void cookie_jar::store(const url& from, std::string_view set_cookie, unix_seconds now) {
   for (const char c : set_cookie)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return;
@@ -141,11 +164,14 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
     if (wanted.domain != from.host()) return;
     wanted.host_only = is_suffix(wanted.domain) || is_address(wanted.domain);
   }
-  if (!may_store(wanted, from)) return;
   if (begins_with(wanted.name, "__Host-") && (!has_path || !wanted.host_only)) return;
+  if (!contents_) contents_ = owned<contents*, &destroy>(new contents);
+  if (contents_->may_store(wanted, from)) contents_->set(std::move(wanted), now);
+}
 
+void cookie_jar::contents::set(stored_cookie&& wanted, unix_seconds now) {
   std::string key = reversed(wanted.domain);
-  if (const auto known = domains_.find(key); known != domains_.end()) {
+  if (const auto known = domains.find(key); known != domains.end()) {
     const auto same = std::find_if(known->second.begin(), known->second.end(), [&](const stored_cookie& each) {
       return each.name == wanted.name && each.host_only == wanted.host_only && each.path == wanted.path;
     });
@@ -161,27 +187,28 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
   if (wanted.expires > now) keep(std::move(key), std::move(wanted));
 }
 
-void cookie_jar::keep(std::string&& key, stored_cookie&& wanted) {
+void cookie_jar::contents::keep(std::string&& key, stored_cookie&& wanted) {
   make_room(key);
-  wanted.order = next_order_++;
-  std::vector<stored_cookie>& of_domain = domains_[key];
-  const auto age = by_age_.emplace(wanted.order, std::move(key)).first;
+  wanted.order = next_order++;
+  std::vector<stored_cookie>& of_domain = domains[key];
+  const auto age = by_age.emplace(wanted.order, std::move(key)).first;
   try {
     of_domain.push_back(std::move(wanted));
   } catch (...) {
-    by_age_.erase(age);
+    by_age.erase(age);
     throw;
   }
 }
 
-void cookie_jar::remove(cookies_by_domain::iterator domain, std::vector<stored_cookie>::iterator which) noexcept {
-  by_age_.erase(which->order);
+void cookie_jar::contents::remove(cookies_by_domain::iterator domain,
+                                  std::vector<stored_cookie>::iterator which) noexcept {
+  by_age.erase(which->order);
   domain->second.erase(which);
-  if (domain->second.empty()) domains_.erase(domain);
+  if (domain->second.empty()) domains.erase(domain);
 }
 
 // A page without encryption can be forged on the way, so it neither sets secure cookies nor hides them.
-bool cookie_jar::may_store(const stored_cookie& wanted, const url& from) const {
+bool cookie_jar::contents::may_store(const stored_cookie& wanted, const url& from) const {
   if (!domain_matches(from.host(), wanted.domain)) return false;
   const bool secure_origin = from.scheme() == "https";
   if (wanted.secure && !secure_origin) return false;
@@ -191,43 +218,40 @@ bool cookie_jar::may_store(const stored_cookie& wanted, const url& from) const {
   return secure_origin || !hides_secure_cookie(wanted);
 }
 
-bool cookie_jar::hides_secure_cookie(const stored_cookie& wanted) const {
+bool cookie_jar::contents::hides_secure_cookie(const stored_cookie& wanted) const {
   const auto has_one = [&](const std::vector<stored_cookie>& all) {
     return std::any_of(all.begin(), all.end(), [&](const stored_cookie& each) {
       return each.secure && each.name == wanted.name && path_matches(wanted.path, each.path) &&
              (domain_matches(each.domain, wanted.domain) || domain_matches(wanted.domain, each.domain));
     });
   };
-  if (for_each_above(domains_, wanted.domain, has_one)) return true;
+  if (for_each_above(domains, wanted.domain, has_one)) return true;
   const std::string below = reversed(wanted.domain) + '.';
-  for (auto each = domains_.lower_bound(below); each != domains_.end() && each->first.starts_with(below); ++each)
+  for (auto each = domains.lower_bound(below); each != domains.end() && each->first.starts_with(below); ++each)
     if (has_one(each->second)) return true;
   return false;
 }
 
-void cookie_jar::make_room(std::string_view key) {
-  const auto domain = domains_.find(key);
-  if (domain != domains_.end() && domain->second.size() >= most_of_domain) remove(domain, domain->second.begin());
-  if (by_age_.size() < most) return;
-  const auto oldest = domains_.find(by_age_.begin()->second);
+void cookie_jar::contents::make_room(std::string_view key) {
+  const auto domain = domains.find(key);
+  if (domain != domains.end() && domain->second.size() >= most_of_domain) remove(domain, domain->second.begin());
+  if (by_age.size() < most) return;
+  const auto oldest = domains.find(by_age.begin()->second);
   remove(oldest, oldest->second.begin());
 }
 
 std::vector<stored_cookie> cookie_jar::all() const {
   std::vector<stored_cookie> all;
-  for (const auto& [key, cookies] : domains_) all.insert(all.end(), cookies.begin(), cookies.end());
+  if (!contents_) return all;
+  for (const auto& [key, cookies] : contents_->domains) all.insert(all.end(), cookies.begin(), cookies.end());
   std::sort(all.begin(), all.end(), [](const stored_cookie& a, const stored_cookie& b) { return a.order < b.order; });
   return all;
 }
 
-void cookie_jar::clear() noexcept {
-  domains_.clear();
-  by_age_.clear();
-}
-
 void cookie_jar::append_for(const url& to, unix_seconds now, std::string& out) const {
+  if (!contents_) return;
   std::vector<const stored_cookie*> chosen;
-  for_each_above(domains_, to.host(), [&](const std::vector<stored_cookie>& cookies) {
+  for_each_above(contents_->domains, to.host(), [&](const std::vector<stored_cookie>& cookies) {
     for (const stored_cookie& each : cookies) {
       if (each.expires <= now || (each.secure && to.scheme() != "https")) continue;
       if (each.host_only ? to.host() != each.domain : !domain_matches(to.host(), each.domain)) continue;

@@ -115,6 +115,35 @@ TEST(cookie_jar, secure_cookies_need_encryption) {
   EXPECT_EQ(kept("https://a.test/", "=__Secure-x=1"), "");
 }
 
+TEST(cookie_jar, a_page_without_encryption_hides_no_secure_cookie_of_its_domain_of_one_above_or_of_one_below) {
+  for (const auto& [secure, open] : {std::pair{"https://b.a.test/", "http://b.a.test/"},
+                                     {"https://b.a.test/", "http://c.a.test/"},
+                                     {"https://a.test/", "http://b.a.test/"}}) {
+    jar all;
+    all.set(secure, "x=1; Secure; Domain=a.test");
+    EXPECT_EQ(all.set(open, "x=evil").get("https://b.a.test/"), "x=1") << open;
+  }
+  jar below;
+  below.set("https://b.a.test/", "x=1; Secure").set("https://ba.test/", "x=2; Secure");
+  EXPECT_EQ(below.set("http://a.test/", "x=evil; Domain=a.test").get("https://b.a.test/"), "x=1");
+  EXPECT_EQ(below.set("http://a.test/", "y=3; Domain=a.test").get("https://b.a.test/"), "x=1; y=3");
+  EXPECT_EQ(below.set("http://a-b.test/", "x=4").get("http://a-b.test/"), "x=4");
+}
+
+TEST(cookie_jar, a_copy_has_cookies_of_its_own) {
+  jar all;
+  EXPECT_EQ(all.get("http://a.test/"), "");
+  all.set("http://a.test/", "x=1");
+  jar other = all;
+  EXPECT_EQ(other.set("http://a.test/", "y=2").get("http://a.test/"), "x=1; y=2");
+  EXPECT_EQ(all.get("http://a.test/"), "x=1");
+  all.cookies.clear();
+  EXPECT_EQ(all.get("http://a.test/"), "");
+  EXPECT_TRUE(all.cookies.all().empty());
+  all = std::move(other);
+  EXPECT_EQ(all.get("http://a.test/"), "x=1; y=2");
+}
+
 TEST(cookie_jar, text_that_is_no_cookie_is_ignored) {
   using namespace std::string_view_literals;
   EXPECT_EQ(kept("http://a.test/", ""), "");

@@ -3,12 +3,11 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/client/url.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/http/http_date.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +33,14 @@ struct stored_cookie {
 /// Thread: one at a time.
 class GYRE_API cookie_jar {
  public:
+  cookie_jar() noexcept = default;
+  cookie_jar(const cookie_jar& other);
+  /// Leaves `other` empty.
+  cookie_jar(cookie_jar&& other) noexcept = default;
+  cookie_jar& operator=(cookie_jar&& other) noexcept = default;
+  cookie_jar& operator=(const cookie_jar& other) { return *this = cookie_jar(other); }
+  ~cookie_jar() = default;
+
   /// Keeps the cookie of a Set-Cookie field in a response from this URL, or removes one that has expired. Text that is
   /// malformed, or that the host may not set, is ignored.
   void store(const url& from, std::string_view set_cookie, unix_seconds now);
@@ -42,25 +49,17 @@ class GYRE_API cookie_jar {
 
   /// Returns all cookies in the order in which they were first set.
   [[nodiscard]] std::vector<stored_cookie> all() const;
-  void clear() noexcept;
+  void clear() noexcept { contents_.reset(); }
 
   /// Whether no host may set cookies for this domain, given without a dot at its end, and those below it. Null means:
   /// domains without a dot.
   bool (*is_public_suffix)(std::string_view domain) = nullptr;
 
  private:
-  // By the domain from its end ("tset.a"), so that those below a domain follow it. The cookies of one are in order.
-  using cookies_by_domain = std::map<std::string, std::vector<stored_cookie>, std::less<>>;
+  struct contents;
+  static void destroy(contents* all) noexcept;
 
-  [[nodiscard]] bool may_store(const stored_cookie& wanted, const url& from) const;
-  [[nodiscard]] bool hides_secure_cookie(const stored_cookie& wanted) const;
-  void keep(std::string&& key, stored_cookie&& wanted);
-  void make_room(std::string_view key);
-  void remove(cookies_by_domain::iterator domain, std::vector<stored_cookie>::iterator which) noexcept;
-
-  cookies_by_domain domains_;
-  std::map<std::uint64_t, std::string> by_age_;  // the keys of the domains, by the order of their cookies
-  std::uint64_t next_order_ = 0;
+  owned<contents*, &destroy> contents_;  // null: empty
 };
 
 }  // namespace gyre::http

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/handler.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/response.hpp>
 #include <gyre/io/owned_fd.hpp>
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -80,7 +80,8 @@ class GYRE_API static_files : public prompt_handler<static_files> {
   [[nodiscard]] task<open_file> open_compressed(request& r, const opened_root& root, const std::string& path,
                                                 std::string_view& coding) const;
 
-  std::shared_ptr<served_root> root_;
+  static void destroy(served_root* root) noexcept;
+  owned<served_root*, &destroy> root_;
   static_files_options options_;
 };
 

@@ -124,7 +124,9 @@ bool has_dot_segment(std::string_view path) noexcept {
 }  // namespace
 
 static_files::static_files(std::string_view root, static_files_options options)
-    : root_(std::make_shared<served_root>(root)), options_(checked(std::move(options))) {}
+    : root_(new served_root(root)), options_(checked(std::move(options))) {}
+
+void static_files::destroy(served_root* root) noexcept { delete root; }
 
 served_root& static_files::root() const noexcept {
   if (!root_) [[unlikely]]
