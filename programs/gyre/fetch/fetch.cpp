@@ -125,7 +125,7 @@ class fetches {
     }
   }
 
-  // Whoever asks for codings decodes them.
+  // The program asked for codings, so it has to decode them.
   void check_coding(const http::client_response& response) const {
     if (has_header(settings_.headers, "accept-encoding") || has_header(settings_.headers, "range")) return;
     if (response.body().is_decompressed() || response.body().at_end()) return;
