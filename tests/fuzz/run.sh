@@ -12,7 +12,7 @@ export flags="-std=c++23 -O1 -g -I. -Iinclude -fsanitize=address,undefined -fno-
 parts="byte_range chunked_decoder cookie field framing head_parser head_writer http_date media_type multipart_decoder
   multipart_part negotiation parameters parse_error precondition status target"
 client_parts="cookie_date cookie_jar response_input url url_reader"
-others="io/buffer_pool net/address net/host_port io/io_error io/printable"
+others="io/buffer_pool net/address net/host_port io/io_error io/line_output io/owned_fd io/printable"
 printf '%s\n' $(printf 'http/message/%s ' $parts) $(printf 'client/%s ' $client_parts) $others |
   xargs -P2 -I{} sh -c 'clang++-19 $flags -fsanitize=fuzzer-no-link -c "src/{}.cpp" -o "$out/parts/$(basename {}).o"'
 
