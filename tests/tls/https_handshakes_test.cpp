@@ -52,7 +52,7 @@ TEST(https_handshakes, a_request_that_arrives_with_the_end_of_the_handshake_coun
   options.limits.requests_per_connection = 2;
   run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
     auto client = co_await connect_over_tls(server);
-    for (const char* const connection : {"", "close"}) {
+    for (const char* const connection : {"keep-alive", "close"}) {
       co_await client.send(hello_request);
       const http_answer answer = co_await client.answer();
       EXPECT_EQ(answer.body, "hello");
