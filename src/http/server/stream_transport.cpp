@@ -29,8 +29,6 @@ transfer outcome_of_failure() {
   }
 }
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
-
 }  // namespace
 
 task<> stream_transport::read() {
@@ -108,7 +106,7 @@ task<transfer> stream_transport::write(std::string_view first, std::string_view 
     for (std::string_view rest : {first, second}) {
       while (!rest.empty()) {
         const std::string_view piece = rest.substr(0, taken_within_limit);
-        co_await timeout(limit, stream_.write_all(bytes_of(piece)));
+        co_await timeout(limit, stream_.write_all(std::as_bytes(std::span(piece))));
         rest.remove_prefix(piece.size());
       }
     }
