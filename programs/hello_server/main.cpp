@@ -2,16 +2,18 @@
 #include "programs/common/command_line.hpp"
 #include "programs/common/process_signals.hpp"
 #include "programs/common/server_options.hpp"
-#include "programs/common/standard_output.hpp"
 #include "programs/encryption/encryption.hpp"
 #include "programs/encryption/failed_handshakes.hpp"
 #include "programs/encryption/redirect.hpp"
 
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
+#include <gyre/io/line_output.hpp>
 #include <gyre/io/printable.hpp>
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <exception>
 #include <memory>
@@ -63,8 +65,9 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
   if (encryption != nullptr)
     for (const auto& [name, value] : encryption->describe()) gyre::print_diagnostic({name, ": ", value});
   if (redirect) gyre::print_diagnostic({"redirect: http://", redirect->where(), "/"});
-  (void)programs::print_result(
-      fmt::format("listening on {}://{}\n", encryption != nullptr ? "https" : "http", server.where()));
+  // Without waiting for a reader: the loop has to notice signals.
+  (void)gyre::line_output::write_once(
+      STDOUT_FILENO, fmt::format("listening on {}://{}\n", encryption != nullptr ? "https" : "http", server.where()));
 
   auto all = [&](gyre::task_group& beside) -> gyre::task<> {
     if (redirect) beside.spawn(redirect->run(), {.name = "redirects to HTTPS"});

@@ -143,7 +143,8 @@ task<> client_exchange::attempt() {
       failure = co_await converse_while_sending();
     const bool stale =
         on_reused_ && !clock_.expired() && (failure ? !input_.received_any() : input_.head().status() == 408);
-    if (stale && can_repeat(!failure || nothing_written_)) {  // after 408, the server has seen no request
+    // A 408 may also be the answer of an application that has acted on the request.
+    if (stale && can_repeat(failure && nothing_written_)) {
       clock_.end();
       conn_.reset();
       ++state_.retried;

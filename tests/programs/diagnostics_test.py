@@ -94,6 +94,16 @@ class Diagnostics(unittest.TestCase):
                     server.send_signal(signal.SIGTERM)
                     self.assertEqual(server.wait(20), 0)
 
+    def test_a_server_starts_and_stops_although_nobody_reads_its_standard_output(self):
+        for command in (("gyre", "serve", "."), ("gyre", "proxy", "--to", "http://127.0.0.1:1"), ("hello_server",)):
+            with self.subTest(command=command):
+                port, full = free_port(), self.output(fill=True)
+                server = self.start(*command, "--listen", f"127.0.0.1:{port}", stdout=full.writer,
+                                    stderr=subprocess.DEVNULL)
+                self.assertTrue(answers(port))
+                server.send_signal(signal.SIGTERM)
+                self.assertEqual(server.wait(20), 0)
+
     def accepts(self, port):
         """Waits until the server accepts a connection, and ends a handshake that it has to report."""
         deadline = time.monotonic() + 20

@@ -117,6 +117,19 @@ class Passing(unittest.TestCase):
             self.assertIn(f"http://127.0.0.1:{server.port}/v1", proxy.said())
             self.assertNotIn("secret", proxy.said())
 
+    def test_health_checks_have_the_credentials_of_the_servers_url(self):
+        server, seen = remembering()
+        with server, Proxy(f"http://ann:secret@127.0.0.1:{server.port}/v1", arguments=["--health", "/h"]) as proxy:
+            exchange(proxy.port, get())
+            checks = [head for head in seen if head.startswith("GET /h HTTP/1.1\r\n")]
+            self.assertIn("\r\nAuthorization: Basic YW5uOnNlY3JldA==\r\n", checks[0])
+
+    def test_repeated_fields_that_a_response_has_once_pass_once(self):
+        server, _ = remembering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + b"Date: a\r\nServer: b\r\n" * 3 + b"\r\n")
+        with server, Proxy(server.port) as proxy:
+            names = names_of(exchange(proxy.port, get()))
+            self.assertEqual([names.count("Date"), names.count("Server")], [1, 1])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -19,6 +19,7 @@ TEST(forwarded_target, of_the_absolute_form_it_is_the_path_and_the_query) {
   EXPECT_EQ(forwarded_target("/", "http://host:80/a/../b%?c"), "/a/../b%?c");
   EXPECT_EQ(forwarded_target("/", "http://host"), "/");
   EXPECT_EQ(forwarded_target("/", "http://host?c"), "/?c");
+  EXPECT_EQ(forwarded_target("/", "http://host/a?"), "/a?");
   EXPECT_EQ(forwarded_target("/v1", "http://host/a"), "/v1/a");
 }
 

@@ -58,8 +58,8 @@ struct client_limits {
 /// body can be read twice.
 ///
 /// A request that finds its reused connection closed, and got no byte of a response, is always repeated under the same
-/// conditions, without counting: servers close idle connections. RFC 9112 §9.3.1. The same holds, for every method, for
-/// a 408 on a reused connection: the server has not seen the request. RFC 9110 §15.5.9.
+/// conditions, without counting: servers close idle connections. RFC 9112 §9.3.1. So is one that gets 408 on a reused
+/// connection, which the server was about to close. RFC 9110 §15.5.9.
 struct retry_policy {
   unsigned attempts = 1;  ///< all attempts together; 1 means no retry
   /// The wait before the first retry. It doubles each time, and is chosen at random between its half and itself. A

@@ -101,6 +101,10 @@ gyre::task<> meet_server(load_plan& plan) {
 gyre::task<int> run_load(load_plan& plan, bool json) {
   try {
     co_await meet_server(plan);
+  } catch (const gyre::timed_out&) {
+    gyre::print_diagnostic(
+        {"gyre load: ", plan.url.without_fragment(), ": no connection within the time of --timeout"});
+    co_return 1;
   } catch (const std::exception& error) {
     gyre::print_diagnostic({"gyre load: ", plan.url.without_fragment(), ": ", explain(error)});
     co_return 1;

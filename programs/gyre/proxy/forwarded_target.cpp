@@ -46,7 +46,7 @@ std::string forwarded_target(std::string_view path_of_server, std::string_view t
   if (!target.starts_with('/')) {  // the absolute form
     const gyre::http::target_parts parts = gyre::http::split_target(target);
     below = parts.path;
-    if (!parts.query.empty()) below.append("?").append(parts.query);
+    if (target.contains('?')) below.append("?").append(parts.query);
   }
   if (prefix.empty()) return below;
   const auto path_of = [](const std::string& text) { return std::string_view(text).substr(0, text.find('?')); };

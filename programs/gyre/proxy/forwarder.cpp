@@ -231,7 +231,11 @@ http::response forwarder::make_response(http::request& request, http::client_res
     made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
   if (status != switching_protocols) made.set_status(status);
   const hop_by_hop_fields dropped(fields);
+  bool has_date = false;
+  bool has_server = false;
   for (const http::field& each : fields) {
+    if (http::equal_ignoring_case(each.name, "Date") && std::exchange(has_date, true)) continue;
+    if (http::equal_ignoring_case(each.name, "Server") && std::exchange(has_server, true)) continue;
     std::uint64_t length = 0;
     if (http::equal_ignoring_case(each.name, "Content-Length")) {
       if (http::parse_length(each.value, length)) made.set_length(length);
@@ -265,8 +269,8 @@ void forwarder::report(const std::string& failure) noexcept {
 
 gyre::task<bool> forwarder::is_healthy(std::size_t number) {
   try {
-    auto prepared = client_.request("GET", fmt::format("{}{}", upstreams_.url(number).origin(), settings_.health));
-    prepared.timeout(settings_.connect_timeout);
+    auto prepared = client_.request("GET", upstreams_.url(number));
+    prepared.target(settings_.health).timeout(settings_.connect_timeout);
     const http::client_response answered = co_await prepared.send();
     co_return answered.ok();
   } catch (const std::system_error&) {
