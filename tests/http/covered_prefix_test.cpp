@@ -62,6 +62,39 @@ TEST(covered_prefix, includes_middleware_that_is_used_after_a_route_was_added) {
   EXPECT_EQ(ways(std::move(routes), {"GET /api/users", "GET /api/x"}), (lines{"200 ", "404 g"}));
 }
 
+TEST(covered_prefix, gives_the_parameters_of_the_prefix_to_its_middleware_also_around_404_and_405) {
+  const auto signs_with_value = [](const char* name) {
+    return [name](http::request& r, http::next_handler next) -> gyre::task<http::response> {
+      const std::string value(r.path_parameter(name));
+      http::response made = co_await next(r);
+      made.add_field("Way", value);
+      co_return made;
+    };
+  };
+  http::router routes;
+  auto tenants = routes.at("/tenants/{tenant}");
+  tenants.use(signs_with_value("tenant")).get("/items", says(""));
+  routes.at("/tenants/{other}/x").use(signs_with_value("other"));
+  http::router inner;
+  inner.use(signs_with_value("m"));
+  inner.get("/a", says(""));
+  routes.mount("/mounted/{m}", std::move(inner));
+  EXPECT_EQ(ways(std::move(routes),
+                 {"GET /tenants/a/items", "GET /tenants/a%20b/nothing", "GET /tenants/a", "POST /tenants/a/items",
+                  "OPTIONS /tenants/a/items", "GET /tenants/a/x/y", "GET /mounted/a/a", "GET /mounted/a/b"}),
+            (lines{"200 a", "404 a b", "404 a", "405 a", "204 a", "404 a", "200 a", "404 a"}));
+}
+
+TEST(router_group, whose_router_was_mounted_stops_the_program_with_a_sentence) {
+  http::router routes;
+  http::router inner;
+  auto group = inner.at("/g");
+  routes.mount("/m", std::move(inner));
+  EXPECT_DEATH(group.get("/late", says("")), "after its router had been mounted: add its routes before that");
+  EXPECT_DEATH(group.use(signs_with("g")), "after its router had been mounted");
+  EXPECT_DEATH((void)group.at("/x"), "after its router had been mounted");
+}
+
 TEST(covered_prefix, the_longest_prefix_counts) {
   http::router routes;
   routes.at("/a").use(signs_with("a"));

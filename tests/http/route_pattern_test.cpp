@@ -41,8 +41,7 @@ TEST(route_pattern, has_parameters_with_names) {
 
 TEST(route_pattern, has_parameters_that_are_whole_segments_and_a_rest_that_is_the_last) {
   EXPECT_EQ(pattern_refusal("/{a...}/b"), "route \"/{a...}/b\": \"{name...}\" must be the last segment");
-  EXPECT_EQ(pattern_refusal("/a{b}"),
-            "route \"/a{b}\": a parameter is a whole segment, \"{name}\", and a query is not part of a pattern");
+  EXPECT_EQ(pattern_refusal("/a{b}"), "route \"/a{b}\": a parameter is a whole segment, \"{name}\"");
   EXPECT_EQ(pattern_refusal("/{a}{b}"), "route \"/{a}{b}\": a name has no braces: a parameter is a whole segment");
   EXPECT_NE(pattern_refusal("/a?b").find("a query"), std::string::npos);
 }
@@ -102,6 +101,19 @@ TEST(route_pattern, of_a_group_is_empty_or_begins_with_a_slash) {
   EXPECT_EQ(message_of<std::invalid_argument>([&] { routes.at("").get("", says("")); }),
             "route \"\": it must begin with \"/\"");
   EXPECT_EQ(answers(std::move(routes), {"GET /a", "GET /a/"}), (lines{"200 a", "200 a/"}));
+}
+
+TEST(route_pattern, has_no_method_no_host_and_no_query) {
+  const auto refusal = [](std::string_view method, std::string_view pattern) {
+    return message_of<std::invalid_argument>([&] { http::router().add(method, pattern, says("")); });
+  };
+  EXPECT_EQ(refusal("GET", "GET /a"), "route \"GET /a\": a method is not part of it: write add(\"GET\", \"/a\", ...)");
+  EXPECT_EQ(refusal("GET", "http://x/"), "route \"http://x/\": a scheme and a host are not part of it: write the path");
+  for (const char* const pattern : {"/a?b=1", "/a#x"})
+    EXPECT_EQ(refusal("GET", pattern), "route \"" + std::string(pattern) +
+                                           "\": a query or a fragment is not part of a pattern: the handler reads "
+                                           "query_parameter(\"name\")");
+  EXPECT_EQ(refusal("get", "/a"), "route \"/a\": methods are case-sensitive: write \"GET\"");
 }
 
 TEST(route_prefix, begins_with_a_slash_and_does_not_end_with_one) {

@@ -36,7 +36,8 @@ struct surrounding;
 class GYRE_API router : public prompt_handler<router> {
  public:
   router();
-  /// A part of the router whose routes share a prefix and middleware. Lifetime: as the router.
+  /// A part of the router whose routes share a prefix and middleware. Lifetime: as the router, also where that is moved
+  /// to. Using it after the router was mounted stops the program with a message.
   class group;
 
   /// Errors: std::invalid_argument for a method that is not a token, and for a pattern that cannot be meant, with what
@@ -100,6 +101,8 @@ class router::group {
   friend class router;
   group(router::tree& routes, std::string prefix, const surrounding* inner, covered_prefix* covered)
       : routes_(&routes), prefix_(std::move(prefix)), inner_(inner), covered_(covered) {}
+  /// Stops the program when the router has been mounted.
+  [[nodiscard]] router::tree& routes() const noexcept;
   router::tree* routes_;
   std::string prefix_;
   const surrounding* inner_;  // the middleware so far; null: only that of the router

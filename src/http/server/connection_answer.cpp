@@ -148,7 +148,7 @@ task<> connection::ask_for_body(workspace& work, progress& p) {
 // by then, so it is not given the time of a body that is wanted.
 task<connection::next_step> connection::skip_body(workspace& work) {
   constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);
-  constexpr std::chrono::nanoseconds between_looks = std::chrono::seconds(2);  // whether the server drains
+  constexpr std::chrono::nanoseconds between_looks = std::chrono::milliseconds(250);  // whether the server drains
   if (!work.output.settle(before::waiting_for_client)) {
     const transfer sent = co_await work.output.flush();
     if (sent != transfer::done) co_return next_step::reset;
@@ -161,10 +161,9 @@ task<connection::next_step> connection::skip_body(workspace& work) {
   while (body.skip_arrived(most)) {
     if (body.at_end()) co_return next_step::go_on;
     const std::chrono::nanoseconds left(until - loop.now());
-    if (left <= left.zero()) break;
+    if (left <= left.zero() || server_.draining) break;
     const transfer outcome = co_await work.input.receive_within(std::min(left, between_looks));
-    if (outcome == transfer::timed_out && !server_.draining) continue;
-    if (outcome != transfer::done) break;
+    if (outcome != transfer::done && outcome != transfer::timed_out) break;
   }
   work.input.broken = true;
   co_return next_step::linger;

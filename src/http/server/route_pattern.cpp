@@ -67,8 +67,9 @@ void check_literal(const examined& all, std::string_view segment) {
                " for a parameter, not " + quoted(segment));
   }
   if (segment == "." || segment == "..") all.refuse("clients resolve \".\" and \"..\" before they send a path");
-  if (segment.find_first_of("{}?#") != std::string_view::npos)
-    all.refuse("a parameter is a whole segment, \"{name}\", and a query is not part of a pattern");
+  if (segment.find_first_of("?#") != std::string_view::npos)
+    all.refuse("a query or a fragment is not part of a pattern: the handler reads query_parameter(\"name\")");
+  if (segment.find_first_of("{}") != std::string_view::npos) all.refuse("a parameter is a whole segment, \"{name}\"");
 }
 
 // Paths are decoded before they are compared, so nothing would match an escape.
@@ -92,7 +93,17 @@ std::string without_doubled_slashes(std::string_view text) {
   return out;
 }
 
+// "GET /a", "http://host/a".
+void check_beginning(const examined& all) {
+  if (all.text.find("://") != std::string_view::npos)
+    all.refuse("a scheme and a host are not part of it: write the path");
+  if (const auto slash = all.text.find(" /"); slash != std::string_view::npos && slash == all.text.find(' '))
+    all.refuse("a method is not part of it: write add(" + quoted(all.text.substr(0, slash)) + ", " +
+               quoted(all.text.substr(slash + 1)) + ", ...)");
+}
+
 std::vector<pattern_segment> split(const examined& all) {
+  if (!all.text.starts_with('/')) check_beginning(all);
   if (!all.text.starts_with('/'))
     all.refuse("it must begin with \"/\"" +
                (all.text.empty() ? std::string() : ": write " + quoted('/' + std::string(all.text))));

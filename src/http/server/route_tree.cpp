@@ -14,14 +14,6 @@ namespace {
   throw std::invalid_argument("route \"" + std::string(pattern) + "\": " + why);
 }
 
-// Takes the next segment and the slash before it off `rest`. Returns the segment without the slash.
-std::string_view take_segment(std::string_view& rest) noexcept {
-  rest.remove_prefix(1);
-  const std::string_view segment = rest.substr(0, rest.find('/'));
-  rest.remove_prefix(segment.size());
-  return segment;
-}
-
 constexpr std::size_t few = 4;  // children that are compared one by one
 
 route_node* find_child(const route_node& node, std::string_view text) noexcept {
@@ -71,6 +63,13 @@ void for_each_route(route_node& node, const F& f) {
 
 }  // namespace
 
+std::string_view take_segment(std::string_view& rest) noexcept {
+  rest.remove_prefix(1);
+  const std::string_view segment = rest.substr(0, rest.find('/'));
+  rest.remove_prefix(segment.size());
+  return segment;
+}
+
 route* route_of(const route_list& routes, std::string_view method) noexcept {
   for (const auto& each : routes)
     if (each->method == method) return each.get();
@@ -86,6 +85,9 @@ route* route_for(const route_list& routes, std::string_view method) noexcept {
 
 void router::tree::add(std::string_view method, std::string_view pattern, handler&& answer, const surrounding* inner) {
   if (method != "*" && !is_token(method)) refuse(pattern, "the method is not a token");
+  for (const std::string_view known : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+    if (method != known && equal_ignoring_case(method, known))
+      refuse(pattern, ("methods are case-sensitive: write \"" + std::string(known) + '"').c_str());
   if (method.size() > head_parser::longest_method) refuse(pattern, "the method is longer than 32 bytes");
   if (!answer) refuse(pattern, "it has no handler");
   const std::vector<pattern_segment> segments = split_pattern(pattern);
@@ -128,12 +130,19 @@ void router::tree::use(middleware&& more) {
 }
 
 covered_prefix& router::tree::cover(std::string_view prefix, const surrounding* inner) {
-  route_node& node = node_of(root, split_prefix(prefix));
+  const std::vector<pattern_segment> segments = split_prefix(prefix);
+  route_node& node = node_of(root, segments);
   if (node.covered == nullptr) {
     covered.push_back(std::make_unique<covered_prefix>());
     node.covered = covered.back().get();
     node.covered->prefix = prefix;
     node.covered->chain = chain;
+  }
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (segments[i].is == pattern_segment::kind::literal) continue;
+    covered_prefix::parameter named{.segment = i, .name = std::string(segments[i].text)};
+    auto& all = node.covered->parameters;
+    if (std::find(all.begin(), all.end(), named) == all.end()) all.push_back(std::move(named));
   }
   cover_also(*node.covered, inner);
   return *node.covered;

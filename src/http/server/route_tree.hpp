@@ -29,7 +29,14 @@ struct surrounding {
 
 /// The middleware of the groups with one prefix, around 404 and 405 below it.
 struct covered_prefix {
+  /// A parameter in the prefix. Groups may give it different names.
+  struct parameter {
+    std::size_t segment;
+    std::string name;
+    friend bool operator==(const parameter&, const parameter&) noexcept = default;
+  };
   std::string prefix;
+  std::vector<parameter> parameters;
   std::vector<const surrounding*> inside;  // in order of their use
   middleware_chain chain;                  // that of the router, and these
 };
@@ -67,6 +74,8 @@ struct router::tree {
   handler no_route;                                        // answers 404
   std::vector<std::unique_ptr<surrounding>> surroundings;  // outer ones first
   std::vector<std::unique_ptr<covered_prefix>> covered;
+  std::vector<owned<tree*, &destroy>> mounted;  // empty; their groups may outlive them
+  bool is_mounted = false;
 
   void add(std::string_view method, std::string_view pattern, handler&& answer, const surrounding* inner);
   void mount(std::string_view prefix, tree&& other);
@@ -104,6 +113,9 @@ struct route_search {
   std::size_t covered_depth = 0;
   std::size_t visited = 0;  // number of nodes
 };
+
+/// Takes the next segment and the slash before it off `rest`. Returns the segment without the slash.
+std::string_view take_segment(std::string_view& rest) noexcept;
 
 /// Returns the route of a method: its own, that of GET for HEAD, or that of every method. Null when there is none.
 [[nodiscard]] route* route_for(const route_list& routes, std::string_view method) noexcept;

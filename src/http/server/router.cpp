@@ -62,6 +62,8 @@ router& router::use(middleware around) {
 
 router& router::mount(std::string_view prefix, router other) {
   routes().mount(prefix, std::move(other.routes()));
+  other.routes().is_mounted = true;
+  routes().mounted.push_back(std::move(other.tree_));
   return *this;
 }
 
@@ -75,14 +77,20 @@ router::group router::at(std::string_view prefix) {
   return {routes(), std::string(prefix), nullptr, prefix.empty() ? nullptr : &routes().cover(prefix, nullptr)};
 }
 
+router::tree& router::group::routes() const noexcept {
+  if (routes_->is_mounted) [[unlikely]]
+    misuse("a group of an http::router was used after its router had been mounted: add its routes before that");
+  return *routes_;
+}
+
 router::group& router::group::add(std::string_view method, std::string_view pattern, handler h) {
   if (!pattern.empty() && !pattern.starts_with('/')) (void)split_pattern(pattern);  // which refuses it
-  routes_->add(method, prefix_ + std::string(pattern), std::move(h), inner_);
+  routes().add(method, prefix_ + std::string(pattern), std::move(h), inner_);
   return *this;
 }
 
 router::group& router::group::use(middleware around) {
-  inner_ = routes_->surround(inner_, std::move(around));
+  inner_ = routes().surround(inner_, std::move(around));
   if (covered_ != nullptr) router::tree::cover_also(*covered_, inner_);
   return *this;
 }
@@ -90,8 +98,8 @@ router::group& router::group::use(middleware around) {
 router::group router::group::at(std::string_view prefix) const {
   check_prefix(prefix);
   std::string whole = prefix_ + std::string(prefix);
-  covered_prefix* const covered = prefix.empty() ? nullptr : &routes_->cover(whole, inner_);
-  return {*routes_, std::move(whole), inner_, covered};
+  covered_prefix* const covered = prefix.empty() ? nullptr : &routes().cover(whole, inner_);
+  return {routes(), std::move(whole), inner_, covered};
 }
 
 namespace {
@@ -148,6 +156,15 @@ std::string_view method_asked_about(const request& r) noexcept {
   return r.method() == "OPTIONS" ? r.field("Access-Control-Request-Method") : std::string_view();
 }
 
+// The middleware of a prefix may ask for the values of the parameters in it.
+void add_values(served_request& r, const covered_prefix& at) {
+  for (const covered_prefix::parameter& each : at.parameters) {
+    std::string_view rest = r.path();
+    for (std::size_t i = 0; i < each.segment; ++i) (void)take_segment(rest);
+    r.add_path_value(each.name, take_segment(rest));
+  }
+}
+
 destination find_destination(router::tree& all, served_request& r) {
   handler& no_route = all.not_found && r.path().starts_with('/') ? all.not_found : all.no_route;
   const middleware_chain* around = &all.chain;
@@ -160,7 +177,10 @@ destination find_destination(router::tree& all, served_request& r) {
       // The middleware of its group answers a preflight.
       return {search.found->chain, search.handles_method ? &search.found->answer : nullptr};
     }
-    if (search.covered != nullptr) around = &search.covered->chain;
+    if (search.covered != nullptr) {
+      around = &search.covered->chain;
+      add_values(r, *search.covered);
+    }
     if (search.path_exists) return {around, nullptr};
   }
   r.found_handler(no_route.made_at());
