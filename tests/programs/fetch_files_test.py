@@ -142,6 +142,20 @@ class Files(unittest.TestCase):
             self.assertEqual(fetch("-s", "-O", *flags, self.url, cwd=self.out), (0, b"", ""))
             self.assertEqual((self.out / "x").read_bytes().decode(), expected)
 
+    def test_not_modified_leaves_every_file_as_it_is(self):
+        def serve(peer, _):
+            read_head(peer)
+            peer.sendall(b'HTTP/1.1 304 Not Modified\r\nETag: "v"\r\n\r\n')
+
+        (self.out / "target").write_text("of before")
+        (self.out / "link").symlink_to("target")
+        url = self.serve(serve)
+        for name in ("target", "link", "absent"):
+            self.assertEqual(fetch("-o", name, "-H", 'If-None-Match: "v"', url, cwd=self.out),
+                             (0, b"", f"{name}: not modified\n"))
+        self.assertEqual((self.out / "target").read_text(), "of before")
+        self.assertEqual(self.names(), ["link", "target"])
+
     def test_a_file_of_the_user_is_not_taken_for_a_part(self):
         for name in ("x.part", "x.part.from"):
             (self.out / name).write_text("of the user")

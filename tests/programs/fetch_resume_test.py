@@ -35,8 +35,9 @@ class Resume(unittest.TestCase):
 
         with Scripted(serve) as server:
             url = f"http://127.0.0.1:{server.port}/big"
+            self.facts = f"gyre fetch, unfinished\n{url}\n{self.validator}\n{self.total}\n"
             (self.out / "big.part").write_bytes(self.file[: self.had])
-            (self.out / "big.part.from").write_text(f"gyre fetch, unfinished\n{url}\n{self.validator}\n{self.total}\n")
+            (self.out / "big.part.from").write_text(self.facts)
             return fetch("-O", "-C", *flags, "--output-dir", self.out, url)
 
     def assert_complete(self, outcome):
@@ -112,6 +113,18 @@ class Resume(unittest.TestCase):
                 fields = ["206 Partial Content", 'ETag: "v1"', f"Content-Range: {value}"]
                 self.assert_complete(self.resume(lambda _, fields=fields: (list(fields), self.file[1000:])))
                 self.assertEqual(self.asked, ["bytes=1000-", None])
+
+    def test_an_answer_that_is_neither_a_part_nor_the_whole_changes_no_file(self):
+        (self.out / "big").write_text("of before")
+        for status in ("201 Created", "203 Transformed", "204 No Content", "302 Found", "304 Not Modified"):
+            with self.subTest(status):
+                body = b"" if status[:3] in ("204", "304") else b"moved"
+                code, _, said = self.resume(lambda _, status=status, body=body: ([status, 'ETag: "v1"'], body))
+                self.assertEqual((code, (self.out / "big").read_text()), (33, "of before"), said)
+                self.assertIn(f"the server answered {status[:3]} ", said)
+                self.assertIn("when it was asked for the rest of the file", said)
+                self.assertEqual((self.out / "big.part").read_bytes(), self.file[: self.had])
+                self.assertEqual((self.out / "big.part.from").read_text(), self.facts)
 
     def test_a_part_with_another_number_of_bytes_than_it_announces_is_refused(self):
         def answer(first):

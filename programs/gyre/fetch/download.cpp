@@ -44,7 +44,6 @@ gyre::task<> download::run() {
     try {
       progress::entry bar(shown_, path_);
       co_await receive(bar.state());
-      if (!settings_.silent) report(bar.state());
       co_return;
     } catch (const std::exception& error) {
       // The client itself repeats requests that fail before their response begins.
@@ -79,6 +78,11 @@ gyre::task<> download::receive(download_progress& bar) {
       continue;
     }
     if (response.status() >= 400) throw status_failure(response.status());
+    if (had > 0 && response.status() != 206 && response.status() != 200) throw range_failure(response.status());
+    if (response.status() == 304 && !settings_.shows_head()) {  // to a condition of the user: the file is up to date
+      if (!settings_.silent) shown_.say(fmt::format("{}: not modified", path_));
+      co_return;
+    }
     if (response.status() == 206 && had == 0 && !has_header(settings_.headers, "range"))
       throw std::runtime_error("the server sent a part that was not asked for");
     std::optional<content_range> part;
@@ -106,6 +110,7 @@ gyre::task<> download::receive(download_progress& bar) {
     complete = !part || part->last + 1 == part->total;
   }
   co_await file_.complete();
+  if (!settings_.silent) report(bar);
 }
 
 gyre::task<> download::write_body(const http::client_response& response, download_progress& bar) {

@@ -17,6 +17,10 @@ namespace http = gyre::http;
 status_failure::status_failure(int status)
     : std::runtime_error(fmt::format("the server answered {} {}", status, http::reason_phrase(status))) {}
 
+range_failure::range_failure(int status)
+    : std::runtime_error(fmt::format("the server answered {} {} when it was asked for the rest of the file", status,
+                                     http::reason_phrase(status))) {}
+
 namespace {
 
 int exit_code_of(http::client_errc reason) noexcept {
@@ -44,6 +48,7 @@ int exit_code_of(http::client_errc reason) noexcept {
 
 int exit_code_of(const std::exception& failure) noexcept {
   if (dynamic_cast<const status_failure*>(&failure) != nullptr) return 22;
+  if (dynamic_cast<const range_failure*>(&failure) != nullptr) return 33;
   if (dynamic_cast<const output_failure*>(&failure) != nullptr) return 23;
   if (dynamic_cast<const gyre::timed_out*>(&failure) != nullptr) return 28;
   const auto* const io = dynamic_cast<const std::system_error*>(&failure);
