@@ -37,8 +37,8 @@ class Files(unittest.TestCase):
     def names(self):
         return sorted(each.name for each in self.out.iterdir())
 
-    def start(self, url, *flags):
-        fetching = subprocess.Popen([BIN / "gyre", "fetch", "-s", *flags, url], cwd=self.out)
+    def start(self, url, *flags, **options):
+        fetching = subprocess.Popen([BIN / "gyre", "fetch", "-s", *flags, url], cwd=self.out, **options)
         self.addCleanup(lambda: fetching.poll() is None and (fetching.kill(), fetching.wait()))
         return fetching
 
@@ -199,6 +199,35 @@ class Files(unittest.TestCase):
             (self.out / "x").unlink()
             for each in (*go_on, *sent):
                 each.clear()
+
+    def test_a_part_that_is_no_longer_its_own_gets_no_name(self):
+        begun, go_on = threading.Event(), threading.Event()
+
+        def serve(peer, _):
+            read_head(peer)
+            peer.sendall(b'HTTP/1.1 200 OK\r\nETag: "v"\r\nContent-Length: 6\r\n\r\nnew')
+            begun.set()
+            go_on.wait(20)
+            peer.sendall(b"er\n")
+
+        part = self.out / "x.part"
+        def fetch_there():
+            self.assertEqual(fetch("-s", "-o", part, self.url)[0], 0)
+
+        for replace in (lambda: part.write_text("of the user"), lambda: part.symlink_to("elsewhere"), fetch_there,
+                        lambda: None):
+            begun.clear(), go_on.clear()
+            fetching = self.start(self.serve(serve), "-O", stderr=subprocess.PIPE)
+            begun.wait(20)
+            self.wait_until(lambda: "x.part.from" in self.names())
+            part.unlink()
+            replace()
+            there = os.path.lexists(part)
+            go_on.set()
+            _, said = fetching.communicate(timeout=20)
+            self.assertEqual((fetching.returncode, self.names()), (23, ["x.part"] if there else []), said)
+            self.assertIn(b"x.part has been removed or replaced meanwhile", said)
+            part.unlink(missing_ok=True)
 
     def test_a_name_of_the_longest_length_is_written(self):
         name = "n" * 255

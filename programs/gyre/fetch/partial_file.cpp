@@ -29,13 +29,21 @@ namespace {
 // False when another download is writing it. A file system may have no locks.
 bool lock(int file) noexcept { return ::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
+// False when somebody has removed, renamed or replaced it since it was opened.
+bool is_still_at(const std::string& path, int file) noexcept {
+  struct stat here{};
+  struct stat there{};
+  return ::fstat(file, &here) == 0 && ::lstat(path.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
+         here.st_dev == there.st_dev;
+}
+
 }  // namespace
 
 partial_file::partial_file(std::string path)
     : path_(std::move(path)), part_(path_ + ".part"), from_(path_ + ".part.from"), before_(look_at(path_)) {}
 
 partial_file::~partial_file() {
-  if (is_temporary_) remove();
+  if (is_temporary_ || (lock_ && !is_still_at(part_, lock_.get()))) remove();
 }
 
 void partial_file::find(std::string_view url) {
@@ -53,12 +61,11 @@ void partial_file::find(std::string_view url) {
 // An earlier download has left it, and nobody else is writing it.
 bool partial_file::claim(gyre::owned_fd opened) {
   struct stat here{};
-  struct stat there{};
   if (::fstat(opened.get(), &here) != 0 || !S_ISREG(here.st_mode) || here.st_uid != ::geteuid() || here.st_nlink != 1)
     return false;
   if (!lock(opened.get()) || !partial_facts::read(from_)) return false;
   // A download that has ended meanwhile has given it its name.
-  if (::lstat(part_.c_str(), &there) != 0 || here.st_ino != there.st_ino || here.st_dev != there.st_dev) return false;
+  if (!is_still_at(part_, opened.get())) return false;
   take(std::move(opened));
   return true;
 }
@@ -145,6 +152,8 @@ gyre::task<> partial_file::complete() {
   if (is_in_place()) co_return;
   if (look_at(path_).what == existing_file::kind::other)
     throw output_failure(fmt::format("{} has become something else than an ordinary file meanwhile", path_));
+  if (!is_still_at(part_, lock_.get()))
+    throw output_failure(fmt::format("{} has been removed or replaced meanwhile", part_));
   if (!is_temporary_) (void)::unlink(from_.c_str());  // first: the next download of this name may bring its own
   if (std::rename(part_.c_str(), path_.c_str()) != 0) fail("rename", part_);
   is_temporary_ = false;
@@ -153,7 +162,7 @@ gyre::task<> partial_file::complete() {
 
 void partial_file::remove() noexcept {
   if (!lock_) return;
-  (void)::unlink(part_.c_str());
+  if (is_still_at(part_, lock_.get())) (void)::unlink(part_.c_str());
   if (!is_temporary_) (void)::unlink(from_.c_str());
 }
 
