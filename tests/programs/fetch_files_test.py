@@ -229,10 +229,21 @@ class Files(unittest.TestCase):
             self.assertIn(b"x.part has been removed or replaced meanwhile", said)
             part.unlink(missing_ok=True)
 
-    def test_a_name_of_the_longest_length_is_written(self):
-        name = "n" * 255
-        self.assertEqual(fetch("-s", "-o", name, self.url, cwd=self.out)[0], 0)
-        self.assertEqual(self.names(), [name])
+    def test_names_that_are_too_long_for_the_files_beside_them_are_written(self):
+        def cut_off(peer, _):
+            read_head(peer)
+            peer.sendall(b'HTTP/1.1 200 OK\r\nETag: "v"\r\nContent-Length: 6\r\n\r\nabc')
+
+        url = self.serve(cut_off)
+        for length in (245, 246, 250, 251, 255):
+            name = "n" * length
+            self.assertEqual(fetch("-s", "-o", name, self.url, cwd=self.out), (0, b"", ""))
+            self.assertEqual(self.names(), [name])
+            (self.out / name).unlink()
+            self.assertEqual(fetch("-s", "-o", name, url, cwd=self.out)[0], 18)
+            self.assertEqual(self.names(), [name + ".part", name + ".part.from"] if length == 245 else [])
+            for each in self.out.iterdir():
+                each.unlink()
 
     def test_a_file_with_a_random_name_does_not_stay(self):
         def serve(peer, _):

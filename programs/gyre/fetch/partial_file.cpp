@@ -89,10 +89,12 @@ int partial_file::create_at(const std::string& path) const {
 
 void partial_file::create() {
   struct stat found{};
-  const bool facts_are_foreign = ::lstat(from_.c_str(), &found) == 0 && !partial_facts::read(from_);
-  if (!is_temporary_ && !facts_are_foreign) {
+  const bool is_there = ::lstat(from_.c_str(), &found) == 0;
+  // Its name, which is the longest, may be too long.
+  const bool can_have_facts = is_there ? partial_facts::read(from_).has_value() : errno != ENAMETOOLONG;
+  if (!is_temporary_ && can_have_facts) {
     gyre::owned_fd opened(create_at(part_));
-    if (!opened && errno != EEXIST && errno != ENAMETOOLONG) fail("create", part_);
+    if (!opened && errno != EEXIST) fail("create", part_);
     // Without the lock, another download has found it beside the facts of an earlier one.
     if (opened && lock(opened.get())) return take(std::move(opened));
   }

@@ -19,7 +19,8 @@ namespace programs {
 
 /// Writes NAME.part, which is locked meanwhile, and NAME.part.from with the URL and the validator of the
 /// representation. Both stay when the download fails, so that it can be continued. If NAME.part belongs to somebody
-/// else (a user, or another download that is running), the bytes go to a file with a random name, which does not stay.
+/// else (a user, or another download that is running), or the name is too long for these files, the bytes go to a file
+/// with a random name, which does not stay.
 /// A path that is something else than an ordinary file is written in place, see existing_file.
 ///
 /// Errors, of all functions: output_failure.
