@@ -1,6 +1,7 @@
 """gyre fetch -o and -O: which files are written, replaced, locked and left."""
 
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -244,6 +245,14 @@ class Files(unittest.TestCase):
             self.assertEqual(self.names(), [name + ".part", name + ".part.from"] if length == 245 else [])
             for each in self.out.iterdir():
                 each.unlink()
+
+    def test_a_full_disk_leaves_nothing_that_is_in_the_way_later(self):
+        def limit_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
+
+        code, _, said = fetch("-s", "-O", self.url, cwd=self.out, preexec_fn=limit_files)
+        self.assertEqual((code, self.names()), (23, []), said)
+        self.assertIn("x.part.from: No space left on device", said)
 
     def test_a_file_with_a_random_name_does_not_stay(self):
         def serve(peer, _):

@@ -49,8 +49,10 @@ void partial_facts::write(const std::string& path) const {
       fmt::format("{}\n{}\n{}\n{}\n", title, url, validator, total ? std::to_string(*total) : std::string());
   (void)::unlink(path.c_str());
   const gyre::owned_fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw output_failure(fmt::format("write {}: {}", path, std::generic_category().message(errno)));
+  const ssize_t written = file ? ::write(file.get(), text.data(), text.size()) : -1;
+  if (written == static_cast<ssize_t>(text.size())) return;
+  if (written >= 0) errno = ENOSPC;  // not all of it
+  throw output_failure(fmt::format("write {}: {}", path, std::generic_category().message(errno)));
 }
 
 std::string strong_validator_of(const gyre::http::client_response& response) {

@@ -130,6 +130,9 @@ gyre::task<> partial_file::begin(const gyre::http::client_response& response, st
     if (!is_temporary_) partial_facts{.url = std::string(url), .validator = validator_, .total = total_}.write(from_);
   } catch (const gyre::io_error& error) {
     throw output_failure(error.what());
+  } catch (const output_failure&) {
+    discard();  // without whole facts, it would be taken for a file of somebody else
+    throw;
   }
 }
 
