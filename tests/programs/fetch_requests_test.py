@@ -80,6 +80,10 @@ class Requests(unittest.TestCase):
             for command in ("fetch", "load"):
                 done = run(BIN / "gyre", command, "-H", wrong, self.url)
                 self.assertEqual((done.returncode, done.stderr.startswith(b"--header: ")), (2, True), done)
+        for name, remedy in (("Transfer-Encoding", ": use --data for a body\n"), ("Expect", "\n"), ("Upgrade", "\n"),
+                             ("proxy-authorization", ", from the user and the password in the URL of the proxy\n")):
+            code, _, said = fetch("-H", f"{name}: x", self.url)
+            self.assertEqual((code, f" is set by the program{remedy}" in said), (2, True), said)
         done = run(BIN / "gyre", "fetch", "-X", "M" * 33, self.url)
         self.assertEqual((done.returncode, done.stderr.startswith(b"--method: ")), (2, True), done)
         self.assertEqual(fetch("-H", "TE: trailers", "-H", "A:", self.url)[0], 0)

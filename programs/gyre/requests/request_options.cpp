@@ -28,9 +28,23 @@ namespace programs {
 namespace {
 
 // The client refuses these fields, or takes one value only.
-constexpr std::pair<std::string_view, std::string_view> own_fields[] = {
-    {"Content-Length", {}}, {"Transfer-Encoding", {}}, {"Connection", {}},          {"Expect", {}},    {"Upgrade", {}},
-    {"Keep-Alive", {}},     {"Proxy-Connection", {}},  {"Proxy-Authorization", {}}, {"TE", "trailers"}};
+struct own_field {
+  std::string_view name;
+  std::string_view refusal;
+  std::string_view taken = {};
+};
+constexpr std::string_view from_data = "is set by the program: use --data for a body";
+constexpr std::string_view from_proxy = "is set by the program, from the user and the password in the URL of the proxy";
+constexpr std::string_view set = "is set by the program";
+constexpr own_field own_fields[] = {{"Content-Length", from_data},
+                                    {"Transfer-Encoding", from_data},
+                                    {"Connection", set},
+                                    {"Expect", set},
+                                    {"Upgrade", set},
+                                    {"Keep-Alive", set},
+                                    {"Proxy-Connection", set},
+                                    {"Proxy-Authorization", from_proxy},
+                                    {"TE", "can only be trailers", "trailers"}};
 
 }  // namespace
 
@@ -59,10 +73,10 @@ std::string check_request_header(const std::string& text) {
   if (!text.contains(':') || !gyre::http::is_token(name))
     return fmt::format("expected \"Name: value\", got \"{}\"", name.substr(0, name.find_first_of(" \t=;,")));
   if (!gyre::http::is_field_value(value)) return fmt::format("the value of {} holds a control character", name);
-  for (const auto& [own, taken] : own_fields) {
-    if (!gyre::http::equal_ignoring_case(name, own)) continue;
-    if (taken.empty()) return fmt::format("{} is set by the program: use --data for a body", own);
-    if (!gyre::http::equal_ignoring_case(value, taken)) return fmt::format("{} can only be {}", own, taken);
+  for (const own_field& own : own_fields) {
+    if (!gyre::http::equal_ignoring_case(name, own.name)) continue;
+    if (own.taken.empty() || !gyre::http::equal_ignoring_case(value, own.taken))
+      return fmt::format("{} {}", own.name, own.refusal);
   }
   return {};
 }
