@@ -132,9 +132,11 @@ class Resume(unittest.TestCase):
             return head, body + b"more"
 
         code, _, said = self.resume(answer)
-        self.assertNotEqual(code, 0)
+        self.assertEqual(code, 18)
         self.assertIn("the server sent another number of bytes than it announced", said)
         self.assertEqual(list(self.out.iterdir()), [])
+        self.assert_complete(self.resume(answer, "--retry", "1"))
+        self.assertEqual(self.asked, ["bytes=1000-", "bytes=1000-", None])
 
 
 if __name__ == "__main__":

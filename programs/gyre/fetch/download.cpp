@@ -105,7 +105,7 @@ gyre::task<> download::receive(download_progress& bar) {
     co_await write_body(response, bar);
     if (part && file_.size() != part->last + 1) {
       file_.discard();
-      throw std::runtime_error("the server sent another number of bytes than it announced");
+      throw length_failure("the server sent another number of bytes than it announced");
     }
     complete = !part || part->last + 1 == part->total;
   }

@@ -48,6 +48,7 @@ int exit_code_of(http::client_errc reason) noexcept {
 
 int exit_code_of(const std::exception& failure) noexcept {
   if (dynamic_cast<const status_failure*>(&failure) != nullptr) return 22;
+  if (dynamic_cast<const length_failure*>(&failure) != nullptr) return 18;
   if (dynamic_cast<const range_failure*>(&failure) != nullptr) return 33;
   if (dynamic_cast<const output_failure*>(&failure) != nullptr) return 23;
   if (dynamic_cast<const gyre::timed_out*>(&failure) != nullptr) return 28;
