@@ -17,7 +17,10 @@ bool client_exchange::is_redirect() const noexcept {
 void client_exchange::follow_redirect(unsigned followed) {
   const std::string_view location = find_field(input_.head().fields(), "Location")->value;
   if (followed >= most_redirects) fail(client_errc::too_many_redirects, shown_without_user(location));
-  auto next = request.url.resolve(location);
+  std::string reference(location);
+  if (!location.contains('#') && !request.url.fragment().empty())  // inherited: RFC 9110 §10.2.2
+    reference.append("#").append(request.url.fragment());
+  auto next = request.url.resolve(reference);
   if (!next) fail(client_errc::bad_redirect, next.error());
   if (next->scheme() != "http" && next->scheme() != "https") fail(client_errc::bad_redirect, next->string());
   if (request.url.scheme() == "https" && next->scheme() == "http" && !state_.options().redirects.to_plain_text)

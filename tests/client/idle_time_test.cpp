@@ -74,6 +74,12 @@ TEST(client_idle_time, a_connection_is_kept_two_seconds_less_than_the_server_say
   });
 }
 
+TEST(client_idle_time, is_half_of_a_short_time_that_the_server_says) {
+  expect_connections(2s, 900ms, 1);
+  expect_connections(2s, 1100ms, 4);
+  expect_connections(1s, 400ms, 1);
+}
+
 TEST(client_idle_time, a_server_cannot_extend_the_clients_own_limit) {
   gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server(

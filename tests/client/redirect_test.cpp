@@ -50,6 +50,18 @@ TEST(client_redirect, is_followed_on_the_same_connection) {
   });
 }
 
+TEST(client_redirect, a_location_without_a_fragment_inherits_that_of_the_request) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    const auto inherited = co_await client.get(server.url("/302/a#top"));
+    EXPECT_EQ(inherited.url().string(), server.url("/a#top"));
+    site.location = "/b#end";
+    const auto own = co_await client.get(server.url("/302/a#top"));
+    EXPECT_EQ(own.url().string(), server.url("/b#end"));
+  });
+}
+
 TEST(client_redirect, a_target_of_the_program_is_sent_byte_for_byte_until_a_redirect_replaces_it) {
   redirecting site;
   with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {

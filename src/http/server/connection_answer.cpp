@@ -30,7 +30,7 @@ bool takes_time(const response_state& answer) noexcept {
 bool describes_content(std::string_view name) noexcept {
   if (equal_ignoring_case(name.substr(0, 8), "Content-")) return true;
   for (const std::string_view each :
-       {"ETag", "Last-Modified", "Cache-Control", "Expires", "Accept-Ranges", "Location", "Trailer"})
+       {"Age", "ETag", "Last-Modified", "Cache-Control", "Expires", "Accept-Ranges", "Location", "Trailer"})
     if (equal_ignoring_case(name, each)) return true;
   return false;
 }
