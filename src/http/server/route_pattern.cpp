@@ -126,7 +126,7 @@ std::vector<pattern_segment> split(const examined& all) {
     if (is_rest) segment.remove_suffix(3);
     check_name(all, segment);
     if (is_rest && !rest.empty()) all.refuse("\"{name...}\" must be the last segment");
-    if (++parameters > most_parameters) all.refuse("it has too many parameters");
+    if (++parameters > max_parameters) all.refuse("it has too many parameters");
     for (const pattern_segment& each : segments)
       if (each.is != pattern_segment::kind::literal && each.text == segment)
         all.refuse("two parameters have the same name");

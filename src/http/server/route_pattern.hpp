@@ -8,7 +8,7 @@
 namespace gyre::http {
 
 /// The largest number of parameters of a pattern.
-inline constexpr std::size_t most_parameters = 16;
+inline constexpr std::size_t max_parameters = 16;
 
 /// One segment of a pattern.
 struct pattern_segment {

@@ -102,7 +102,7 @@ struct route_search {
   path_segments path;
   std::string_view method;
   std::string_view asked;
-  std::array<value, most_parameters> values;
+  std::array<value, max_parameters> values;
   std::size_t count = 0;
   std::string_view rest;  // of the path, with its slash
   route* found = nullptr;
