@@ -119,6 +119,20 @@ class Files(unittest.TestCase):
         waiting.send_signal(signal.SIGINT)
         self.assertIn(waiting.wait(20), (130, -signal.SIGINT))
 
+    def test_the_time_limit_is_for_the_reader_of_a_pipe_too(self):
+        url = self.serve(lambda peer, _: self.answer(peer, b"x" * 1_000_000))
+        for name in ("absent", "idle"):
+            os.mkfifo(self.out / name)
+        ends = [*os.pipe(), os.open(self.out / "idle", os.O_RDWR)]  # readers that do not read
+        for each in ends:
+            self.addCleanup(os.close, each)
+        fetches = [(name, self.start(url, "-m", "2", "--retry", "3", *flags, stdout=ends[1], stderr=subprocess.PIPE))
+                   for name, *flags in (("absent", "-o", "absent"), ("idle", "-o", "idle"), ("standard output",))]
+        for name, fetching in fetches:
+            _, said = fetching.communicate(timeout=20)
+            self.assertEqual((fetching.returncode, said.decode()),
+                             (28, f"gyre fetch: {url}: write {name}: timed out after 2 s\n"))
+
     def test_bytes_that_a_pipe_has_taken_are_not_sent_again(self):
         def serve(peer, _):
             read_head(peer)

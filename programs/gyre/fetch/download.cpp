@@ -33,10 +33,10 @@ download::download(const fetch_settings& settings, progress& shown, std::string 
       path_(std::move(path)),
       make_request_(std::move(make_request)),
       file_(path_),
-      is_whole_(!has_header(settings.headers, "range") && !settings.shows_head()) {}
+      is_whole_(!has_header(settings.headers, "range") && !settings.shows_head()),
+      time_(settings.timeout) {}
 
 gyre::task<> download::run() {
-  began_ = gyre::now();
   file_.find(url_);
   if (!settings_.resume || !is_whole_) (void)file_.start_over();
   for (unsigned attempt = 0;; ++attempt) {
@@ -47,17 +47,17 @@ gyre::task<> download::run() {
       co_return;
     } catch (const std::exception& error) {
       // The client itself repeats requests that fail before their response begins.
-      if (!begun_ || attempt >= settings_.retries || !may_pass(error)) throw;
+      if (!begun_ || attempt >= settings_.retries || !may_pass(error) || time_.left().count() <= 0) throw;
       if ((!is_whole_ || file_.validator().empty()) && !file_.start_over()) throw;
     }
-    co_await gyre::sleep(100ms * (1U << std::min(attempt, 6U)));
+    co_await gyre::sleep(std::min<std::chrono::nanoseconds>(100ms * (1U << std::min(attempt, 6U)), time_.left()));
   }
 }
 
 http::client_request download::next_request() const {
   auto made = make_request_();
-  if (settings_.timeout != std::chrono::nanoseconds::max()) {  // for all requests together
-    const std::chrono::nanoseconds left = settings_.timeout - (gyre::now() - began_);
+  if (time_.is_set()) {
+    const std::chrono::nanoseconds left = time_.left();
     if (left <= left.zero()) throw gyre::timed_out(settings_.timeout, url_);
     made.timeout(left);
   }
@@ -93,14 +93,14 @@ gyre::task<> download::receive(download_progress& bar) {
         continue;
       }
     }
-    co_await file_.begin(response, url_, part.has_value());
+    co_await time_.cover(file_.begin(response, url_, part.has_value()), path_);
     if (!begun_ || !part) bar.before = file_.size();
     begun_ = true;
     bar.done = file_.size();
     bar.total = part ? std::optional(part->total) : response.body().length();
     if (settings_.shows_head()) {
       const std::string head = head_text(response);
-      co_await file_.write(head);
+      co_await time_.cover(file_.write(head), path_);
     }
     co_await write_body(response, bar);
     if (part && file_.size() != part->last + 1) {
@@ -118,7 +118,7 @@ gyre::task<> download::write_body(const http::client_response& response, downloa
   for (;;) {
     const std::string_view piece = co_await body.receive();
     if (piece.empty()) co_return;
-    co_await file_.write(piece);
+    co_await time_.cover(file_.write(piece), path_);
     bar.done = file_.size();
   }
 }

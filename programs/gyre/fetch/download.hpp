@@ -4,11 +4,11 @@
 #include "programs/gyre/fetch/partial_file.hpp"
 #include "programs/gyre/fetch/progress.hpp"
 #include "programs/gyre/fetch/settings.hpp"
+#include "programs/gyre/fetch/time_limit.hpp"
 
 #include <gyre/client/client_request.hpp>
 #include <gyre/client/client_response.hpp>
 #include <gyre/coro/task.hpp>
-#include <gyre/loop/deadline.hpp>
 
 #include <functional>
 #include <string>
@@ -42,7 +42,7 @@ class download {
   partial_file file_;
   bool is_whole_;       // the file is the body of a whole response, and so can be continued
   bool begun_ = false;  // a response has begun
-  gyre::time_point began_;
+  time_limit time_;
 };
 
 }  // namespace programs

@@ -2,6 +2,7 @@
 #include "programs/gyre/fetch/existing_file.hpp"
 
 #include <gyre/io/io_error.hpp>
+#include <gyre/loop/deadline.hpp>
 #include <gyre/loop/sleep.hpp>
 
 #include <fcntl.h>
@@ -42,14 +43,14 @@ existing_file look_at(const std::string& path) noexcept {
 
 gyre::task<gyre::fs::file> open_in_place(const std::string& path) {
   constexpr auto pause = std::chrono::milliseconds(20);
-  constexpr int most_pauses = 500;
+  const gyre::time_point end = gyre::now() + std::chrono::seconds(10);
   // O_NONBLOCK: to open a FIFO would wait for a reader, and block the loop.
   constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  for (int pauses = 0;; ++pauses) {
+  for (;;) {
     const int fd = ::open(path.c_str(), flags, 0666);
     if (fd >= 0) co_return gyre::fs::file::from_fd(fd, path);
     const std::error_code why(errno, std::generic_category());
-    if (why != std::errc::no_such_device_or_address || !is_fifo(path) || pauses == most_pauses)
+    if (why != std::errc::no_such_device_or_address || !is_fifo(path) || gyre::now() >= end)
       throw gyre::io_error(why, "open", path);
     co_await gyre::sleep(pause);
   }

@@ -5,6 +5,7 @@
 #include "programs/gyre/fetch/download.hpp"
 #include "programs/gyre/fetch/fetch_failure.hpp"
 #include "programs/gyre/fetch/progress.hpp"
+#include "programs/gyre/fetch/time_limit.hpp"
 #include "programs/gyre/requests/large_heads.hpp"
 #include "programs/gyre/requests/request_options.hpp"
 
@@ -139,18 +140,20 @@ class fetches {
   }
 
   gyre::task<> print(const std::string& url, gyre::fs::file& out) {
+    const time_limit time(settings_.timeout);
+    const std::string_view name = "standard output";
     auto prepared = request(url);
     const http::client_response response = co_await prepared.send();
     if (settings_.shows_head()) {
       const std::string head = head_text(response);
-      co_await write(out, head);
+      co_await time.cover(write(out, head), name);
     }
     auto body = response.body();
     check_coding(response);
     for (;;) {
       const std::string_view piece = co_await body.receive();
       if (piece.empty()) break;
-      co_await write(out, piece);
+      co_await time.cover(write(out, piece), name);
     }
     if (response.status() >= 400) throw status_failure(response.status());
   }
