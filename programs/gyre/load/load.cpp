@@ -103,7 +103,7 @@ gyre::task<int> run_load(load_plan& plan, bool json) {
     co_await meet_server(plan);
   } catch (const gyre::timed_out&) {
     gyre::print_diagnostic(
-        {"gyre load: ", plan.url.without_fragment(), ": no connection within the time of --timeout"});
+        {"gyre load: ", plan.url.without_fragment(), ": timed out while connecting (see --timeout)"});
     co_return 1;
   } catch (const std::exception& error) {
     gyre::print_diagnostic({"gyre load: ", plan.url.without_fragment(), ": ", explain(error)});
