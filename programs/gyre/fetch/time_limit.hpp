@@ -9,7 +9,8 @@
 
 namespace programs {
 
-/// Is for all requests and writes of a URL together. The client keeps it for a request, and does not know of the writes.
+/// The time for all requests and writes of a URL together. The client keeps it for a request, and does not know of the
+/// writes.
 class time_limit {
  public:
   /// Begins now. nanoseconds::max(): no limit.
