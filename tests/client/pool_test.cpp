@@ -64,7 +64,7 @@ TEST(client_pool, a_connection_that_must_not_be_used_again_is_closed) {
   expect_connections(2, std::string(hello) + "surplus");
   expect_connections(2, std::string(hello) + std::string(hello));
   expect_connections(1, head + "Keep-Alive: max=5, timeout=100\r\nContent-Length: 0\r\n\r\n");
-  expect_connections(2, head + "Keep-Alive: timeout=2\r\nContent-Length: 0\r\n\r\n");
+  expect_connections(2, head + "Keep-Alive: timeout=0\r\nContent-Length: 0\r\n\r\n");
   expect_connections(2, std::string(hello), {.limits = {.idle_connections_per_origin = 0}});
   expect_connections(2, std::string(hello), {.limits = {.idle_connections = 0}});
   expect_connections(2, std::string(hello), {.limits = {.idle = 0ns}});
