@@ -29,7 +29,8 @@ void with_request(owned_fields fields, F use) {
       return http::response::no_content();
     }));
     auto asking = app.request("GET", "/", std::move(fields), "");
-    EXPECT_EQ((co_await std::move(asking)).status, 204);
+    const auto answer = co_await std::move(asking);
+    EXPECT_EQ(answer.status, 204);
   });
 }
 
