@@ -25,7 +25,7 @@ struct jar {
   }
 };
 
-/// What a request to the same URL gets after this field.
+/// Returns the cookies that a request to the same URL gets after this Set-Cookie field.
 std::string kept(std::string_view url, std::string_view cookie) { return jar().set(url, cookie).get(url); }
 
 }  // namespace
