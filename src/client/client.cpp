@@ -22,7 +22,7 @@ client_request begin(client_state& state, std::string_view method, std::string_v
   state.owner.expect_own("request", a_client);
   prepared made(state.take_exchange());
   made->total = state.options().timeouts.total;
-  made->most_redirects = state.options().redirects.most;
+  made->max_redirects = state.options().redirects.most;
   made->request.set_method(method);
   if (parsed != nullptr) {
     made->request.url = *parsed;

@@ -102,7 +102,7 @@ task<> client_exchange::run() {
   identified_ = true;
   for (unsigned followed = 0;; ++followed) {
     co_await run_one();
-    if (most_redirects == 0 || !is_redirect()) co_return;
+    if (max_redirects == 0 || !is_redirect()) co_return;
     follow_redirect(followed);
   }
 }

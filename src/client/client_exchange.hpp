@@ -36,7 +36,7 @@ class client_exchange {
   std::optional<std::uint64_t> source_length;
   interim_owner observer;
   std::chrono::nanoseconds total{0};
-  unsigned most_redirects = 0;
+  unsigned max_redirects = 0;
   bool expects_continue = false;
 
   /// The program needs it no more: ends or keeps its connection, and gives it back to the client.

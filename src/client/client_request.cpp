@@ -172,7 +172,7 @@ client_request& client_request::set_total(std::chrono::nanoseconds limit) noexce
 }
 
 client_request& client_request::redirects(unsigned most) noexcept {
-  open().most_redirects = most;
+  open().max_redirects = most;
   return *this;
 }
 
@@ -194,7 +194,7 @@ client_request client_request::copy() const {
   exchange_owner made(from.state().take_exchange());
   made->request = from.request;
   made->total = from.total;
-  made->most_redirects = from.most_redirects;
+  made->max_redirects = from.max_redirects;
   made->expects_continue = from.expects_continue;
   return client_request(*made.release());
 }

@@ -16,7 +16,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::size_t most_of_domain = 180;
+constexpr std::size_t max_of_domain = 180;
 constexpr std::size_t most = 3000;
 constexpr std::size_t longest = 4096;  // name and value
 constexpr std::size_t longest_attribute = 1024;
@@ -234,7 +234,7 @@ bool cookie_jar::contents::hides_secure_cookie(const stored_cookie& wanted) cons
 
 void cookie_jar::contents::make_room(std::string_view key) {
   const auto domain = domains.find(key);
-  if (domain != domains.end() && domain->second.size() >= most_of_domain) remove(domain, domain->second.begin());
+  if (domain != domains.end() && domain->second.size() >= max_of_domain) remove(domain, domain->second.begin());
   if (by_age.size() < most) return;
   const auto oldest = domains.find(by_age.begin()->second);
   remove(oldest, oldest->second.begin());

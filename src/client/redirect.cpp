@@ -16,7 +16,7 @@ bool client_exchange::is_redirect() const noexcept {
 // closed as after any response.
 void client_exchange::follow_redirect(unsigned followed) {
   const std::string_view location = find_field(input_.head().fields(), "Location")->value;
-  if (followed >= most_redirects) fail(client_errc::too_many_redirects, shown_without_user(location));
+  if (followed >= max_redirects) fail(client_errc::too_many_redirects, shown_without_user(location));
   std::string reference(location);
   if (!location.contains('#') && !request.url.fragment().empty())  // inherited: RFC 9110 §10.2.2
     reference.append("#").append(request.url.fragment());

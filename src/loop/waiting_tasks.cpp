@@ -45,15 +45,15 @@ const cancel_scope* next_in_tree(const cancel_scope* scope, const cancel_scope& 
 }  // namespace
 
 std::size_t print_waiting_tasks(const cancel_scope& root, std::FILE* out) noexcept {
-  constexpr std::size_t most_printed = 20;
+  constexpr std::size_t max_printed = 20;
   std::size_t count = 0;
   for (const cancel_scope* each = next_in_tree(&root, root); each != nullptr; each = next_in_tree(each, root)) {
     const task_context* const task = each->task();
     const bool is_first_of_task = task != nullptr && (each->parent() == nullptr || each->parent()->task() != task);
     if (!is_first_of_task || task->kind == nullptr) continue;
-    if (++count <= most_printed) print_task(*task, out);
+    if (++count <= max_printed) print_task(*task, out);
   }
-  if (count > most_printed) print_line(out, "  and %zu more", count - most_printed);
+  if (count > max_printed) print_line(out, "  and %zu more", count - max_printed);
   return count;
 }
 

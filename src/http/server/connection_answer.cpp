@@ -19,7 +19,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not read
+constexpr std::uint64_t max_skipped = std::uint64_t{64} << 10U;  // of a body that the handler did not read
 constexpr int client_has_left = 499;
 constexpr std::string_view too_late = "this took too long";
 
@@ -156,7 +156,7 @@ task<connection::next_step> connection::skip_body(workspace& work) {
   const event_loop& loop = event_loop::current();
   const io::monotonic_time until =
       std::min(exchange_ends_, deadline_after(std::min(in_all, server_.options.timeouts.body)));
-  std::uint64_t most = skipped_at_most;
+  std::uint64_t most = max_skipped;
   body_reader& body = work.request.body();
   while (body.skip_arrived(most)) {
     if (body.at_end()) co_return next_step::go_on;
@@ -192,7 +192,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   const bool ends = last_request() || state.close_connection;
   // The client gets its answer before it has sent the rest of the body, and is told if the server will not wait for it.
   if (!ends && !skips_later && needs_skip(work)) {
-    std::uint64_t most = skipped_at_most;
+    std::uint64_t most = max_skipped;
     work.input.broken = p.scope->expired() || !work.request.body().skip_arrived(most);
   }
   const bool last = ends || work.input.broken;
