@@ -26,7 +26,7 @@
 namespace http_files {
 
 /// Longest head of a request that is read.
-inline constexpr std::size_t longest_head = 8192;
+inline constexpr std::size_t max_head_size = 8192;
 
 /// The settings from the command line.
 struct settings {

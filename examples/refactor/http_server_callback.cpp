@@ -47,7 +47,7 @@ class session : public std::enable_shared_from_this<session> {
  private:
   void read_head() {
     set_deadline();
-    asio::async_read_until(peer_, asio::dynamic_buffer(received_, http_files::longest_head), "\r\n\r\n",
+    asio::async_read_until(peer_, asio::dynamic_buffer(received_, http_files::max_head_size), "\r\n\r\n",
                            [self = shared_from_this()](std::error_code error, std::size_t size) {
                              if (error == asio::error::not_found) {  // the head is too long
                                self->answer_.emplace(400, false);

@@ -24,9 +24,9 @@ gyre::task<std::optional<std::size_t>> read_head(gyre::tcp_stream& peer, std::st
     const std::size_t end = received.find(mark, searched);
     if (end != std::string::npos) co_return end + mark.size();
     const std::size_t size = received.size();
-    if (size == http_files::longest_head) co_return std::nullopt;
+    if (size == http_files::max_head_size) co_return std::nullopt;
     searched = size - std::min(size, mark.size() - 1);
-    received.resize(http_files::longest_head);
+    received.resize(http_files::max_head_size);
     const std::size_t n = co_await peer.read_some(std::span(received).subspan(size));
     received.resize(size + n);
     if (n == 0) co_return 0;

@@ -10,7 +10,7 @@
 namespace programs {
 namespace {
 
-constexpr std::uint64_t most_lines = 10;  // in a minute
+constexpr std::uint64_t max_lines = 10;  // in a minute
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void failed_handshakes::handshake_failed(const gyre::http::failed_handshake& wha
   all_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
-    if (++in_minute_ > most_lines) return;
+    if (++in_minute_ > max_lines) return;
   }
   try {
     gyre::print_diagnostic({"TLS handshake with ", what.peer.string(), " failed: ", what.reason});
@@ -40,8 +40,8 @@ void failed_handshakes::end_minute() noexcept {
     const std::lock_guard lock(mutex_);
     count = std::exchange(in_minute_, 0);
   }
-  if (count > most_lines)
-    gyre::print_diagnostic({std::to_string(count - most_lines), " more TLS handshakes failed within the same minute"});
+  if (count > max_lines)
+    gyre::print_diagnostic({std::to_string(count - max_lines), " more TLS handshakes failed within the same minute"});
 }
 
 std::string failed_handshakes::metrics() const {

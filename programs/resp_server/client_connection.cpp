@@ -76,7 +76,7 @@ gyre::task<> client_connection::serve() {
       input_ = received.text();
       if (!partial_.empty()) co_await keep_received();
       reply_ = server_.buffers.take();
-      reply_.set_limit(std::max(least_reply_limit, std::min(server_.limits.output_buffer, server_.memory.available())));
+      reply_.set_limit(std::max(min_reply_limit, std::min(server_.limits.output_buffer, server_.memory.available())));
       if (server_.shards == nullptr) [[likely]]
         co_await answer_all();
       else
@@ -153,12 +153,12 @@ gyre::task<> client_connection::write(std::string_view bytes) {
 }
 
 gyre::task<> client_connection::flush() {
-  constexpr std::size_t most_kept = std::size_t{256} << 10U;
+  constexpr std::size_t max_kept = std::size_t{256} << 10U;
   if (!reply_.empty()) {
     note_memory();
     co_await write(reply_.view());
   }
-  reply_.clear(most_kept);
+  reply_.clear(max_kept);
   note_memory();
   set_reply_limit();
 }
@@ -177,9 +177,9 @@ gyre::task<bool> client_connection::wait_for_room(std::size_t bytes) {
 // Appends the received bytes to the beginning of their request. The buffer grows towards the announced size, but a
 // client that announces much gets the memory only as it sends.
 gyre::task<> client_connection::keep_received() {
-  constexpr std::size_t most_at_once = std::size_t{1} << 20U;
+  constexpr std::size_t max_at_once = std::size_t{1} << 20U;
   if (const std::size_t size = partial_.size() + input_.size(); size > partial_.capacity()) {
-    const std::size_t announced = std::min(parser_.bytes_needed(), partial_.size() * 2 + most_at_once);
+    const std::size_t announced = std::min(parser_.bytes_needed(), partial_.size() * 2 + max_at_once);
     const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // as reserve() rounds
     const std::size_t all = request_bytes() - partial_.capacity() + capacity;
     bool fits = all <= server_.memory.available_to(*this);
@@ -210,11 +210,11 @@ void client_connection::keep_request() {
 
 // Keeps the rest of the input in partial_. An idle connection keeps no large buffer.
 void client_connection::keep_rest() {
-  constexpr std::size_t largest_kept = std::size_t{64} << 10U;
+  constexpr std::size_t max_kept = std::size_t{64} << 10U;
   if (received_ != nullptr) {
     partial_.assign(input_);
     release_received();
-  } else if (input_.empty() && partial_.capacity() > largest_kept) {
+  } else if (input_.empty() && partial_.capacity() > max_kept) {
     std::string().swap(partial_);
   } else {
     partial_.erase(0, partial_.size() - input_.size());
@@ -265,11 +265,11 @@ std::size_t client_connection::reply_limit() const noexcept {
   const std::size_t available = server_.memory.available_to(*this);
   const std::size_t taken = request_bytes();
   const std::size_t left = available > taken ? available - taken : 0;
-  return std::max(least_reply_limit, std::min(server_.limits.output_buffer, left));
+  return std::max(min_reply_limit, std::min(server_.limits.output_buffer, left));
 }
 
-std::size_t client_connection::largest_reply() const noexcept {
-  return std::max(least_reply_limit, server_.limits.output_buffer);
+std::size_t client_connection::max_reply_size() const noexcept {
+  return std::max(min_reply_limit, server_.limits.output_buffer);
 }
 
 void client_connection::set_reply_limit() noexcept { reply_.set_limit(reply_limit()); }

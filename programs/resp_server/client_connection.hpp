@@ -35,7 +35,7 @@ class client_connection : private client_account {
   static constexpr std::size_t flush_above = shard_message::stop_above;
   // The reply of a command that changes something must always fit; otherwise the command would be executed but not
   // answered.
-  static constexpr std::size_t least_reply_limit = shard_message::least_limit;
+  static constexpr std::size_t min_reply_limit = shard_message::min_limit;
 
   gyre::task<> serve();
   gyre::task<> answer_all();
@@ -64,7 +64,7 @@ class client_connection : private client_account {
   void note_memory();
   void set_reply_limit() noexcept;
   [[nodiscard]] std::size_t reply_limit() const noexcept;
-  [[nodiscard]] std::size_t largest_reply() const noexcept;
+  [[nodiscard]] std::size_t max_reply_size() const noexcept;
   [[nodiscard]] std::size_t left_bytes() const noexcept;
   [[nodiscard]] std::size_t request_bytes() const noexcept;
   [[nodiscard]] std::size_t held_bytes() const noexcept { return request_bytes() + reply_.capacity(); }

@@ -69,10 +69,10 @@ class client_memory {
  private:
   friend class client_account;
 
-  static constexpr std::size_t smallest_bits = 10;  // all clients below 1 KiB are treated alike
+  static constexpr std::size_t min_bits = 10;  // all clients below 1 KiB are treated alike
   static std::size_t bucket_of(std::size_t bytes) noexcept {
     const auto bits = static_cast<std::size_t>(std::bit_width(bytes));
-    return bits > smallest_bits ? bits - smallest_bits : 0;
+    return bits > min_bits ? bits - min_bits : 0;
   }
   void insert(client_account& one) noexcept;
   static void remove(client_account& one) noexcept;
@@ -83,7 +83,7 @@ class client_memory {
   std::size_t used_ = 0;
   std::size_t leaving_ = 0;
   std::size_t evicted_ = 0;
-  std::array<client_account*, 64 - smallest_bits + 1> buckets_{};
+  std::array<client_account*, 64 - min_bits + 1> buckets_{};
 };
 
 }  // namespace resp

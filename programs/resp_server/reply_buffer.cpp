@@ -122,10 +122,10 @@ char* reply_buffer::grow(std::size_t bytes) {
   return data_.get() + size_;
 }
 
-void reply_buffer::clear(std::size_t keep_at_most) noexcept {
+void reply_buffer::clear(std::size_t max_kept) noexcept {
   begin_ = size_ = missing_ = 0;
   overflowed_ = false;
-  if (allocated_ > keep_at_most) {
+  if (allocated_ > max_kept) {
     data_.reset();
     allocated_ = 0;
   }

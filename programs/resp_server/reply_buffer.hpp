@@ -63,8 +63,8 @@ class reply_buffer {
   /// Sets the limit for later replies. Existing bytes stay, even if they exceed it.
   void set_limit(std::size_t limit) noexcept { limit_ = limit; }
 
-  /// Drops the bytes, but keeps the memory unless that is more than `keep_at_most`.
-  void clear(std::size_t keep_at_most = default_limit) noexcept;
+  /// Drops the bytes, but keeps the memory unless that is more than `max_kept`.
+  void clear(std::size_t max_kept = default_limit) noexcept;
 
  private:
   // Returns where `bytes` more may be written, or nullptr when that exceeds the limit.

@@ -133,7 +133,7 @@ void request_batch::raise_next(std::size_t slack) noexcept {
   const plan& next = plans_[joined_];
   for (const std::uint32_t shard : shards_of(next))
     if (message& part = messages_[shard]; part.overflowed())  // the limit also applies to the requests after it
-      part.raise_limit(std::max(shard_message::least_limit, part.wanted() + slack / next.parts));
+      part.raise_limit(std::max(shard_message::min_limit, part.wanted() + slack / next.parts));
 }
 
 void request_batch::refuse_next() {
@@ -237,8 +237,8 @@ std::size_t request_batch::allocated_bytes() const noexcept {
 
 void request_batch::clear() noexcept {
   for (shard_message& each : messages()) each.clear();
-  constexpr std::size_t most_kept = 4096;
-  if (key_shards_.capacity() > most_kept) std::vector<std::uint32_t>().swap(key_shards_);
+  constexpr std::size_t max_kept = 4096;
+  if (key_shards_.capacity() > max_kept) std::vector<std::uint32_t>().swap(key_shards_);
   plans_.clear();
   parts_.clear();
   key_shards_.clear();

@@ -42,9 +42,9 @@ std::unique_ptr<request_batch> server_state::take_batch() {
 }
 
 void server_state::give_back(std::unique_ptr<request_batch> batch) {
-  constexpr std::size_t most_messages = 64;
+  constexpr std::size_t max_messages = 64;
   batch->clear();
-  if (free_batches.size() * shards->size() < most_messages) free_batches.push_back(std::move(batch));
+  if (free_batches.size() * shards->size() < max_messages) free_batches.push_back(std::move(batch));
 }
 
 }  // namespace resp

@@ -56,7 +56,7 @@ void shard_message::make_room() noexcept {
   if (taken_ != done_) return;
   reply_.clear(stop_above * 2);
   reply_taken_ = 0;
-  if (!was_raised()) reply_.set_limit(least_limit);
+  if (!was_raised()) reply_.set_limit(min_limit);
 }
 
 void shard_message::release_taken() noexcept {
@@ -75,7 +75,7 @@ void shard_message::swap_reply(reply_buffer& empty) noexcept {
   ++taken_;
   std::swap(reply_, empty);
   reply_.clear(stop_above * 2);
-  reply_.set_limit(least_limit);
+  reply_.set_limit(min_limit);
 }
 
 void shard_message::raise_limit(std::size_t limit) noexcept {
@@ -86,7 +86,7 @@ void shard_message::raise_limit(std::size_t limit) noexcept {
 }
 
 void shard_message::refuse(std::string_view error_reply) {
-  raise_limit(least_limit);
+  raise_limit(min_limit);
   reply_.append(error_reply);
   requests_[done_++].reply_end = reply_.mark();
 }
@@ -96,14 +96,14 @@ void shard_message::rethrow_failure() {
 }
 
 void shard_message::clear() noexcept {
-  constexpr std::size_t most_kept = 4096;
-  if (arguments_.capacity() > most_kept) std::vector<std::string_view>().swap(arguments_);
-  if (requests_.capacity() > most_kept) std::vector<request>().swap(requests_);
+  constexpr std::size_t max_kept = 4096;
+  if (arguments_.capacity() > max_kept) std::vector<std::string_view>().swap(arguments_);
+  if (requests_.capacity() > max_kept) std::vector<request>().swap(requests_);
   arguments_.clear();
   requests_.clear();
   done_ = taken_ = reply_taken_ = raised_for_ = last_plan = 0;
   reply_.clear(stop_above * 2);
-  reply_.set_limit(least_limit);
+  reply_.set_limit(min_limit);
   failure_ = nullptr;
 }
 

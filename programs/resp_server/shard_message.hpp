@@ -26,9 +26,9 @@ class shard_message : public gyre::io::completion {
   /// Execution stops when the replies have more bytes than this.
   static constexpr std::size_t stop_above = std::size_t{64} << 10U;
   /// The reply of a command that changes something fits into this limit at any time.
-  static constexpr std::size_t least_limit = stop_above + 4096;
+  static constexpr std::size_t min_limit = stop_above + 4096;
 
-  shard_message() : reply_(least_limit) {}
+  shard_message() : reply_(min_limit) {}
 
   /// Adds a request; its other arguments follow. `counts` is false for all parts of a command except one.
   void add_request(std::string_view name, bool counts = true, bool admitted = false);

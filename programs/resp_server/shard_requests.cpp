@@ -94,7 +94,7 @@ std::size_t client_connection::fill(request_batch& batch) {
 gyre::task<> client_connection::exchange(request_batch& batch) {
   for (;;) {
     co_await batch.exchange();
-    batch.join(reply_, flush_above, largest_reply());
+    batch.join(reply_, flush_above, max_reply_size());
     set_reply_limit();
     if (batch.is_joined()) co_return;
     batch.release_joined();
@@ -124,7 +124,7 @@ gyre::task<> client_connection::answer_large(request_batch& batch) {
     note_memory();
     batch.raise_next(slack);
     co_await batch.exchange();
-    batch.join(reply_, flush_above, largest_reply());
+    batch.join(reply_, flush_above, max_reply_size());
     shard_bytes_ = batch.allocated_bytes();
     note_memory();
     co_return;

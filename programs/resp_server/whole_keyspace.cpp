@@ -89,7 +89,7 @@ gyre::task<bool> client_connection::collect_keys(std::vector<reply_buffer>& part
                                             : std::min(server_.limits.output_buffer, left / first_share);
       for (std::size_t i = 0; i < parts.size(); ++i) {
         parts[i].clear(0);
-        parts[i].set_limit(std::max(least_reply_limit, wanted[i] + slack / parts.size()));
+        parts[i].set_limit(std::max(min_reply_limit, wanted[i] + slack / parts.size()));
       }
       shard_bytes_ = needed + slack;
       note_memory();
@@ -103,7 +103,7 @@ gyre::task<bool> client_connection::collect_keys(std::vector<reply_buffer>& part
       }
       note_memory();
     }
-    if (!overflowed && needed <= largest_reply()) co_return true;
+    if (!overflowed && needed <= max_reply_size()) co_return true;
     for (reply_buffer& each : parts) each.clear(0);
     shard_bytes_ = 0;
     co_await flush();

@@ -17,7 +17,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr unsigned most_interim = 100;
+constexpr unsigned max_interim = 100;
 
 std::string_view name_of(phase where) noexcept {
   switch (where) {
@@ -198,7 +198,7 @@ task<std::error_code> client_exchange::receive_head() {
     }
     const int status = input_.head().status();
     if (status >= 200 || status == switching_protocols) co_return std::error_code();
-    if (++interim_ > most_interim) fail(client_errc::too_many_interim);
+    if (++interim_ > max_interim) fail(client_errc::too_many_interim);
     if (observer) {
       const bool waits = clock_.current() == phase::first_byte;  // the observer's time is not the server's
       if (waits) clock_.pause();

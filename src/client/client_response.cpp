@@ -45,8 +45,8 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
   const auto announced = from.length();
   const std::uint64_t before = from.received();
   if (announced && *announced - before > limit) refuse();
-  constexpr std::uint64_t most_reserved = std::uint64_t{1} << 20U;
-  if (announced) all.reserve(static_cast<std::size_t>(std::min(*announced - before, most_reserved)));
+  constexpr std::uint64_t max_reserved = std::uint64_t{1} << 20U;
+  if (announced) all.reserve(static_cast<std::size_t>(std::min(*announced - before, max_reserved)));
   for (;;) {
     const std::string_view piece = co_await from.receive(~std::size_t{0});
     if (piece.empty()) break;

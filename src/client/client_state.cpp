@@ -15,7 +15,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::size_t most_free_exchanges = 256;
+constexpr std::size_t max_free_exchanges = 256;
 
 void refuse(const std::string& option, const char* reason) {
   throw std::invalid_argument("client_options: " + option + ' ' + reason);
@@ -50,8 +50,8 @@ client_options&& checked(client_options&& options) {
   expect_time("limits.age", limits.age);
   expect_time("limits.names", limits.names);
   expect_time("retries.backoff", options.retries.backoff);
-  expect_time("retries.longest_backoff", options.retries.longest_backoff);
-  expect_time("retries.longest_retry_after", options.retries.longest_retry_after);
+  expect_time("retries.max_backoff", options.retries.max_backoff);
+  expect_time("retries.max_retry_after", options.retries.max_retry_after);
   expect_time("connecting.attempt_delay", options.connecting.attempt_delay);
   for (const std::optional<url>* const each : {&options.proxies.for_http, &options.proxies.for_https})
     if (*each && (*each)->scheme() == "https")
@@ -197,7 +197,7 @@ void client_state::sweep() noexcept {
 client_exchange& client_state::take_exchange() {
   client_exchange* taken = nullptr;
   if (free_.empty()) {
-    free_.reserve(most_free_exchanges);
+    free_.reserve(max_free_exchanges);
     taken = new client_exchange(*this);
   } else {
     taken = free_.back();
@@ -208,7 +208,7 @@ client_exchange& client_state::take_exchange() {
 }
 
 void client_state::give_back(client_exchange& used) noexcept {
-  if (closed_ || free_.size() >= most_free_exchanges)
+  if (closed_ || free_.size() >= max_free_exchanges)
     delete &used;
   else
     free_.push_back(&used);

@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t max_of_domain = 180;
 constexpr std::size_t most = 3000;
 constexpr std::size_t longest = 4096;  // name and value
-constexpr std::size_t longest_attribute = 1024;
-constexpr unix_seconds longest_life = 400LL * 86'400;
+constexpr std::size_t max_attribute_size = 1024;
+constexpr unix_seconds max_lifetime = 400LL * 86'400;
 constexpr unix_seconds for_ever = unix_seconds{1} << 60U;  // until the jar is destroyed
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -83,7 +83,7 @@ std::optional<unix_seconds> parse_age(std::string_view text) noexcept {
   unix_seconds age = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), age);
   if (end != text.data() + text.size() || end == text.data()) return std::nullopt;
-  if (error == std::errc::result_out_of_range) return text.front() == '-' ? -1 : longest_life;
+  if (error == std::errc::result_out_of_range) return text.front() == '-' ? -1 : max_lifetime;
   return age;
 }
 
@@ -134,14 +134,14 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
     const std::size_t sign = std::min(attribute.find('='), attribute.size());
     const std::string_view name = trimmed(attribute.substr(0, sign));
     const std::string_view value = trimmed(attribute.substr(std::min(sign + 1, attribute.size())));
-    if (value.size() > longest_attribute) continue;
+    if (value.size() > max_attribute_size) continue;
     if (equal_ignoring_case(name, "Max-Age")) {
       const auto age = parse_age(value);
-      if (age) wanted.expires = *age <= 0 ? 0 : now + std::min(*age, longest_life);
+      if (age) wanted.expires = *age <= 0 ? 0 : now + std::min(*age, max_lifetime);
       has_age = has_age || age;
     } else if (equal_ignoring_case(name, "Expires")) {
       const auto date = parse_cookie_date(value);
-      if (date && !has_age) wanted.expires = std::min(*date, now + longest_life);
+      if (date && !has_age) wanted.expires = std::min(*date, now + max_lifetime);
     } else if (equal_ignoring_case(name, "Domain")) {
       const std::string domain = lower(value.starts_with('.') ? value.substr(1) : value);
       wanted.host_only = domain.empty();

@@ -10,7 +10,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::size_t most_names = 1000;
+constexpr std::size_t max_names = 1000;
 
 }  // namespace
 
@@ -46,10 +46,10 @@ void name_cache::forget(std::string_view host) noexcept {
 }
 
 void name_cache::make_room() {
-  if (names_.size() < most_names) return;
+  if (names_.size() < max_names) return;
   const io::monotonic_time now = event_loop::current().now();
   std::erase_if(names_, [&](const auto& each) { return each.second->until <= now; });
-  if (names_.size() >= most_names) names_.erase(names_.begin());
+  if (names_.size() >= max_names) names_.erase(names_.begin());
 }
 
 }  // namespace gyre::http

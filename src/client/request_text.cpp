@@ -31,7 +31,7 @@ void request_text::clear() noexcept {
 }
 
 void request_text::set_method(std::string_view name) {
-  if (!is_token(name) || name.size() > head_parser::longest_method)
+  if (!is_token(name) || name.size() > head_parser::max_method_size)
     throw std::invalid_argument("method \"" + printable(name) + "\": it is not a token of at most 32 characters");
   if (name == "CONNECT") throw std::invalid_argument("method CONNECT: the client itself opens tunnels through proxies");
   method.assign(name);

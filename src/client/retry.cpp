@@ -51,14 +51,14 @@ std::optional<std::chrono::nanoseconds> client_exchange::retry_delay(unsigned at
   const retry_policy& policy = state_.options().retries;
   if (attempts >= policy.attempts || state_.closed()) return std::nullopt;
   if (failure != nullptr ? !is_temporary(*failure) : !is_temporary(input_.head().status())) return std::nullopt;
-  constexpr unsigned most_doublings = 30;
-  const double longest = static_cast<double>(policy.longest_backoff.count());
-  const double doubled = static_cast<double>(policy.backoff.count()) * (1U << std::min(attempts - 1, most_doublings));
+  constexpr unsigned max_doublings = 30;
+  const double longest = static_cast<double>(policy.max_backoff.count());
+  const double doubled = static_cast<double>(policy.backoff.count()) * (1U << std::min(attempts - 1, max_doublings));
   const double chosen = std::min(doubled, longest) * (0.5 + 0.5 * state_.random());
   std::chrono::nanoseconds delay(static_cast<std::int64_t>(chosen));
   if (failure == nullptr) {
     const auto asked = retry_after();
-    if (asked && *asked > policy.longest_retry_after) return std::nullopt;
+    if (asked && *asked > policy.max_retry_after) return std::nullopt;
     if (asked) delay = std::max(delay, *asked);
   }
   if (clock_.left() <= delay) return std::nullopt;  // the total ends before

@@ -21,7 +21,7 @@ namespace {
 
 // These functions block. Results that are counts are -errno on failure.
 
-constexpr std::size_t most_in_a_piece = std::size_t{16} << 20U;
+constexpr std::size_t max_piece_size = std::size_t{16} << 20U;
 
 long result_of(long returned) noexcept { return returned < 0 ? -errno : returned; }
 
@@ -70,7 +70,7 @@ piece copy_piece(int from, int to, off_t position) {
   if (data < 0 && errno == ENXIO) return end_at(to, std::max(position, end));
   if (data < 0) data = position;  // the file system does not know holes
   const off_t hole = ::lseek(from, data, SEEK_HOLE);
-  const auto most = hole > data ? std::min(most_in_a_piece, static_cast<std::size_t>(hole - data)) : most_in_a_piece;
+  const auto most = hole > data ? std::min(max_piece_size, static_cast<std::size_t>(hole - data)) : max_piece_size;
   long copied = copy_in_kernel(from, to, data, most);
   // Some file systems report the end although they only could not copy: copy_file_range(2), BUGS.
   if (copied == 0 || is_not_possible(copied)) copied = copy_through_memory(from, to, data, most);

@@ -9,14 +9,14 @@
 
 namespace gyre::fs {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30U;
+constexpr std::size_t max_at_once = std::size_t{1} << 30U;
 
 // Points the request at the remaining bytes.
 void file_transfer_base::point_at_rest() noexcept {
   if (vectored())
     static_cast<file_vector_op&>(*this).fill_window();
   else
-    length = static_cast<std::uint32_t>(std::min(most_at_once, total_ - done_));
+    length = static_cast<std::uint32_t>(std::min(max_at_once, total_ - done_));
 }
 
 // Takes over the result of a call: a count, or -errno.
@@ -190,7 +190,7 @@ file_vector_op::file_vector_op(file_state& file, std::span<const io::const_buffe
 
 void file_vector_op::fill_window() noexcept {
   std::size_t skip = done();
-  std::size_t room = most_at_once;
+  std::size_t room = max_at_once;
   std::uint32_t count = 0;
   const auto add = [&](void* data, std::size_t size) {
     if (count == std::size(window_) || room == 0) return;

@@ -68,7 +68,7 @@ class epoll_backend final : public backend {
   // epoll_multishot.cpp: requests with many results
   void submit_multishot(multishot& m, int error) noexcept;
   void cancel_multishot(multishot& m) noexcept;
-  [[nodiscard]] static int most_in_a_turn(opcode code) noexcept;
+  [[nodiscard]] static int max_in_turn(opcode code) noexcept;
   void serve_line() noexcept;
   void pump_if_parked(multishot& m) noexcept;
   void pump(multishot& m) noexcept;

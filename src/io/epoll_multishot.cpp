@@ -13,9 +13,9 @@
 namespace gyre::io {
 
 // The limit for one descriptor, before the others get their turn.
-int epoll_backend::most_in_a_turn(opcode code) noexcept {
+int epoll_backend::max_in_turn(opcode code) noexcept {
   if (code == opcode::accept_many) return 64;
-  return code == opcode::receive_large_many ? large_turn::most_receives : 32;
+  return code == opcode::receive_large_many ? large_turn::max_receives : 32;
 }
 
 // The final result, if it is known before the multishot's turn comes. Stored in `result`.
@@ -57,7 +57,7 @@ void epoll_backend::pump(multishot& m) noexcept {
   const descriptor& d = *m.target;
   const bool accepts = m.code == opcode::accept_many;
   const bool large = m.code == opcode::receive_large_many;
-  const int most = most_in_a_turn(m.code);
+  const int most = max_in_turn(m.code);
   m.stands = multishot::place::in_turn;
   for (int n = 0; m.result == undecided; ++n) {
     if (!d.readable) {

@@ -14,7 +14,7 @@ namespace gyre::io {
 class large_turn {
  public:
   /// The limit for one descriptor before the next has its turn.
-  static constexpr int most_receives = 2;
+  static constexpr int max_receives = 2;
 
   [[nodiscard]] bool empty() const noexcept { return line_.empty(); }
   /// True when the share of this turn has been used up.

@@ -57,10 +57,10 @@ const bool several_cores = std::thread::hardware_concurrency() > 1;
 class eagerness {
  public:
   [[nodiscard]] bool looks() noexcept {
-    constexpr unsigned most_misses = 3;
+    constexpr unsigned max_misses = 3;
     constexpr unsigned try_again = 64;
     if (!several_cores) return false;
-    if (misses_ < most_misses) return true;
+    if (misses_ < max_misses) return true;
     ++misses_;
     return misses_ % try_again == 0;
   }

@@ -117,7 +117,7 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
     pool.at(self.last_).next = buffer;
   self.last_ = buffer;
   self.count_ += self.weight_of(buffer);
-  if (self.count_ >= most_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
+  if (self.count_ >= max_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
 }
 
 // One full buffer suffices to change to large ones: they cost nothing while the stream is idle. The way back is slower,

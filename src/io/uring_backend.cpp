@@ -59,7 +59,7 @@ uring::refusal uring_backend::open(const backend_options& options, const uring::
   if (const int error = provided_.open(ring_, buffer_group, std::bit_ceil(buffers().count())); error != 0)
     return {error, "io_uring_register"};
   batches_ = true;
-  wanted_with_kernel_ = std::min(first_share, most_with_kernel());
+  wanted_with_kernel_ = std::min(first_share, max_with_kernel());
   refill_buffers();
   arm_doorbell();
   // Enters now, not only at the first wait: a filter that allows a ring but denies its use is found here.
@@ -200,7 +200,7 @@ void uring_backend::refill_buffers() noexcept {
   buffer_pool& pool = buffers();
   if (ran_out_ && pool.available() > 0) {
     ran_out_ = false;
-    wanted_with_kernel_ = std::min(wanted_with_kernel_ * 2, most_with_kernel());
+    wanted_with_kernel_ = std::min(wanted_with_kernel_ * 2, max_with_kernel());
   }
   // While the pool fills up, connections that have much to deliver must not use up the rest.
   const std::uint32_t few = std::max(std::min(first_share, pool.count() / 16), 1U);

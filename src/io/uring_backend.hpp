@@ -51,7 +51,7 @@ class uring_backend final : public backend {
   void arm_doorbell() noexcept;
   void refill_buffers() noexcept;
   /// Without multishot operations, datagrams are received into buffers that the kernel does not have.
-  [[nodiscard]] std::uint32_t most_with_kernel() noexcept {
+  [[nodiscard]] std::uint32_t max_with_kernel() noexcept {
     return capabilities_.multishot_receive ? buffers().count() : buffers().count() / 2;
   }
 

@@ -59,7 +59,7 @@ void learn(const request& r, int result, std::uint32_t flags) noexcept {
 }  // namespace
 
 void uring_backend::reap(ready_list& ready) noexcept {
-  constexpr int most_rounds = 4;  // so that ready tasks run, however fast completions come
+  constexpr int max_rounds = 4;  // so that ready tasks run, however fast completions come
   for (int round = 1;; ++round) {
     const std::uint32_t count = ring_.ready();
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -68,7 +68,7 @@ void uring_backend::reap(ready_list& ready) noexcept {
     }
     if (count > 0) ring_.advance(count);
     // Completions that did not fit into the queue wait in the kernel until there is room and somebody enters the ring.
-    if ((ring_.queue_flags() & uring::sq_cq_overflow) == 0 || round == most_rounds) return;
+    if ((ring_.queue_flags() & uring::sq_cq_overflow) == 0 || round == max_rounds) return;
     enter(0);
   }
 }
@@ -264,7 +264,7 @@ void uring_backend::receive_large(multishot& m, ready_list& ready) noexcept {
   constexpr int more_may_come = 1;
   int outcome = more_may_come;
   m.backend_state |= state_in_hand;
-  for (int n = 0; outcome > 0 && m.target->readable && n < large_turn::most_receives && !large_.is_over(); ++n)
+  for (int n = 0; outcome > 0 && m.target->readable && n < large_turn::max_receives && !large_.is_over(); ++n)
     outcome = m.cancel_requested ? -ECANCELED : fill_large_buffer(m, ready);
   if (m.cancel_requested) outcome = -ECANCELED;
   if (outcome > 0 && m.target->readable) return large_.push_back(m);
@@ -363,12 +363,12 @@ void uring_backend::discard_completions() noexcept {
 
 bool uring_backend::drain() noexcept {
   constexpr monotonic_time step = 10'000'000;
-  constexpr int most_steps = 100;  // a second
+  constexpr int max_steps = 100;  // a second
   while (!starved_.empty()) set_aside(starved_.pop_front());
   while (!large_.empty()) set_aside(large_.pop_front());
   while (!bulk_.empty()) set_aside(static_cast<request&>(bulk_.pop_front()));
   if (offloaded_.outstanding()) settle_offloaded();
-  for (int n = 0; in_flight_ > 0 && n < most_steps; ++n) {
+  for (int n = 0; in_flight_ > 0 && n < max_steps; ++n) {
     // A full queue has room again when the kernel has consumed its entries, which may never happen.
     if (uring::submission* const entry = ring_.next_submission(); entry != nullptr) {
       uring::prepare_cancel_everything(*entry);

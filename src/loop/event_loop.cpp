@@ -125,10 +125,10 @@ void event_loop::after_fork_in_child() noexcept {
 // A thread is in `post` only for a few instructions. But one with a lower real-time priority can finish them only while
 // this thread sleeps: sched_yield does not let it run.
 void event_loop::wait_for_posters() const noexcept {
-  constexpr int most_yields = 16;
+  constexpr int max_yields = 16;
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
   for (int n = 0; mailbox_->posting.load(std::memory_order_acquire) > 0; ++n)
-    n < most_yields ? (void)::sched_yield() : (void)::nanosleep(&moment, nullptr);
+    n < max_yields ? (void)::sched_yield() : (void)::nanosleep(&moment, nullptr);
 }
 
 bool event_loop::exists(std::uint32_t number) noexcept { return stop_observers::knows(number); }
@@ -173,8 +173,8 @@ void event_loop::run_until(const bool& done) {
 }
 
 void event_loop::run_ready() noexcept {
-  most_in_turn_ = ready_per_turn_;
-  for (int n = 0; n < most_in_turn_ && !ready_.empty(); ++n) {
+  max_in_turn_ = ready_per_turn_;
+  for (int n = 0; n < max_in_turn_ && !ready_.empty(); ++n) {
     inline_budget_ = inline_per_resumption;
     io::completion& item = ready_.pop_front();
     __builtin_prefetch(ready_.front());

@@ -65,7 +65,7 @@ int socket_bulk::take_piece() noexcept {
   if (pipe_ != nullptr) {
     backend.count_direct_call();
     constexpr std::uint64_t pipe_size = io::pipe_pool::pipe_size;
-    count = pipe_->fill_from(source, static_cast<std::uint32_t>(std::min(most_, pipe_size)));
+    count = pipe_->fill_from(source, static_cast<std::uint32_t>(std::min(max_, pipe_size)));
     if (count < 0 && is_refusal(-count)) {
       drop_piece();
       backend.pipes().pause();
@@ -95,7 +95,7 @@ int socket_bulk::fill_buffer(io::descriptor& source) noexcept {
   if (index == io::buffer_pool::none) return 0;
   backend.count_direct_call();
   const std::uint64_t room = pool.large_size();
-  const long count = io::receive_now(source, pool.data(index), static_cast<std::size_t>(std::min(most_, room)));
+  const long count = io::receive_now(source, pool.data(index), static_cast<std::size_t>(std::min(max_, room)));
   buffer_ = buffer_lease(pool, index, {pool.data(index), static_cast<std::size_t>(std::max(count, 0L))});
   return static_cast<int>(count);
 }

@@ -24,7 +24,7 @@ datagram_state::datagram_state(int number, waiting for_room) noexcept
   arrivals_.target = this;
   arrivals_.deliver = &deliver;
   arrivals_.complete = &received_something;
-  arrivals_.layout.name_length = longest_socket_address;
+  arrivals_.layout.name_length = max_socket_address_size;
   arrivals_.layout.control_length = datagram_control_room;
   event_loop::current().backend().attach(*this);
 }
@@ -53,7 +53,7 @@ void datagram_state::stop_for_two_receivers(const char* operation) const noexcep
 
 void datagram_state::receive_many() noexcept {
   const bool directly = receiver != nullptr && arrived_ == nullptr;
-  if (arrivals_.where == io::phase::idle && count_ < most_waiting && !directly)
+  if (arrivals_.where == io::phase::idle && count_ < max_waiting && !directly)
     event_loop::current().backend().submit(arrivals_);
 }
 
@@ -88,7 +88,7 @@ void datagram_state::deliver(io::multishot& m, int result, std::uint32_t buffer)
   slot.length = static_cast<std::uint32_t>(result);
   (self.has_arrivals() ? self.pool_->at(self.last_).next : self.first_) = buffer;
   self.last_ = buffer;
-  if (++self.count_ >= most_waiting && self.receives_many()) event_loop::current().backend().cancel(self.arrivals_);
+  if (++self.count_ >= max_waiting && self.receives_many()) event_loop::current().backend().cancel(self.arrivals_);
 }
 
 void datagram_state::received_something(io::completion& c) noexcept {

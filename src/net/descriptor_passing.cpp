@@ -12,12 +12,12 @@
 
 namespace gyre {
 
-static_assert(passed_descriptors_room == CMSG_SPACE(most_passed_descriptors * sizeof(int)));
+static_assert(passed_descriptors_room == CMSG_SPACE(max_passed_descriptors * sizeof(int)));
 
 send_descriptors_op::send_descriptors_op(socket_state& socket, std::span<const std::byte> bytes,
                                          std::span<const int> descriptors) noexcept
     : socket_write_base(socket, write_kind::descriptors, bytes.size()), bytes_(bytes), descriptors_(descriptors) {
-  if (bytes.empty() || descriptors.empty() || descriptors.size() > most_passed_descriptors) refuse(EINVAL);
+  if (bytes.empty() || descriptors.empty() || descriptors.size() > max_passed_descriptors) refuse(EINVAL);
 }
 
 void send_descriptors_op::point_at_rest() noexcept {

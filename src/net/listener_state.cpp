@@ -85,21 +85,21 @@ void listener_state::on_connection(int number, std::uint32_t /*buffer*/) noexcep
   if (number >= 0) {
     refused_in_a_row_ = 0;
     keep(number);
-    if (accepted_.size() - next_ >= most_waiting && where == io::phase::in_flight)
+    if (accepted_.size() - next_ >= max_waiting && where == io::phase::in_flight)
       event_loop::current().backend().cancel(*this);
   } else if (is_shortage(-number)) {
     pause_accepting(-number);
   } else if (concerns_one_connection(-number)) {
     // The next connection may be accepted at once. If many in a row fail, the problem is the
     // listener's after all, and may still pass.
-    if (++refused_in_a_row_ % most_refused_in_a_row == 0) pause_accepting(-number);
+    if (++refused_in_a_row_ % max_refused_in_a_row == 0) pause_accepting(-number);
   } else if (number != -ECANCELED) {
     failure_ = -number;
   }
 }
 
 void listener_state::keep(int connection) noexcept {
-  if (next_ >= most_waiting) {  // some wait at all times, so the list never becomes empty
+  if (next_ >= max_waiting) {  // some wait at all times, so the list never becomes empty
     accepted_.erase(accepted_.begin(), accepted_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
   }
@@ -168,7 +168,7 @@ void listener_state::on_complete() noexcept {
   if (stopped_) return close_when_quiet();
   if (finishing_ && descriptor_.in_flight == 0) take_backlog();
   serve_waiters();
-  if (accepted_.size() - next_ < most_waiting) arm();
+  if (accepted_.size() - next_ < max_waiting) arm();
 }
 
 void listener_state::serve_waiters() noexcept {

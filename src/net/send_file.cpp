@@ -12,9 +12,9 @@ namespace gyre {
 namespace {
 
 // For one call from memory, about a tenth of a millisecond. Each call ends with a segment that is not full.
-constexpr std::size_t most_at_once = std::size_t{2} << 20U;
+constexpr std::size_t max_at_once = std::size_t{2} << 20U;
 // For one call that waits for the disk. More would keep a thread of the pool busy for too long.
-constexpr std::size_t most_of_a_thread = std::size_t{512} << 10U;
+constexpr std::size_t max_per_thread = std::size_t{512} << 10U;
 
 bool byte_is_in_memory(int file, std::uint64_t offset) noexcept {
   char byte = 0;
@@ -47,7 +47,7 @@ bool send_file_op::is_in_memory() const noexcept {
 
 send_file_op::progress send_file_op::send_what_is_in_memory() noexcept {
   while (done() < total_) {
-    prepare_call(most_at_once);
+    prepare_call(max_at_once);
     if (!is_in_memory()) return progress::not_in_memory;
     const int sent = io::perform_without_signal(call_);
     if (sent == -EAGAIN) return progress::socket_full;
@@ -72,7 +72,7 @@ void send_file_op::send_rest() noexcept {
 }
 
 void send_file_op::call_in_thread() noexcept {
-  prepare_call(most_of_a_thread);
+  prepare_call(max_per_thread);
   call_.op = this;
   call_.complete = call_member<&call::on_complete>;
   event_loop& loop = event_loop::current();

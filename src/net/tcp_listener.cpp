@@ -24,8 +24,8 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
   // Accepted sockets inherit these options, which saves calls per connection.
   set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, options.no_delay ? 1 : 0);
   // Best effort: some sandboxes do not support it, and everything works without it.
-  if (options.unsent_at_most > 0)
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.unsent_at_most, sizeof(options.unsent_at_most));
+  if (options.max_unsent > 0)
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.max_unsent, sizeof(options.max_unsent));
   bind_to_interface(fd, options.interface);
   sockaddr_storage bound{};
   socklen_t length = sizeof(bound);

@@ -101,14 +101,14 @@ void udp_socket::connect(const address& peer) {
 }
 
 task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, std::size_t segment_size, address to) {
-  constexpr std::size_t largest = 65507;     // datagram
-  constexpr std::size_t most_segments = 64;  // per call: UDP_MAX_SEGMENTS
+  constexpr std::size_t largest = 65507;    // datagram
+  constexpr std::size_t max_segments = 64;  // per call: UDP_MAX_SEGMENTS
   bool kernel_can = true;
   if (segment_size == 0 || segment_size > largest)
     throw io_error(std::make_error_code(std::errc::invalid_argument), "send_segments", to.string());
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const std::size_t together = std::min(most_segments, largest / segment_size) * segment_size;
+    const std::size_t together = std::min(max_segments, largest / segment_size) * segment_size;
     const auto rest = bytes.subspan(done);
     if (kernel_can && rest.size() > segment_size && together > segment_size) {
       const auto part = rest.first(std::min(rest.size(), together));

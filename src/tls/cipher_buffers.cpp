@@ -8,11 +8,11 @@
 namespace gyre::tls {
 namespace {
 
-constexpr std::size_t most_kept = 16;
-constexpr std::size_t largest_kept = std::size_t{128} << 10U;
+constexpr std::size_t max_kept = 16;
+constexpr std::size_t max_kept_size = std::size_t{128} << 10U;
 
 struct free_buffers {
-  std::array<std::string, most_kept> all;
+  std::array<std::string, max_kept> all;
   std::size_t count = 0;
 };
 
@@ -31,7 +31,7 @@ cipher_buffers::borrowed::borrowed() noexcept {
 
 cipher_buffers::borrowed::~borrowed() {
   free_buffers& free = of_thread();
-  if (free.count < most_kept && buffer_.capacity() <= largest_kept) free.all[free.count++] = std::move(buffer_);
+  if (free.count < max_kept && buffer_.capacity() <= max_kept_size) free.all[free.count++] = std::move(buffer_);
 }
 
 }  // namespace gyre::tls

@@ -15,7 +15,7 @@
 namespace gyre::tls {
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{64} << 10U;  // encrypted before it is sent
+constexpr std::size_t max_at_once = std::size_t{64} << 10U;  // encrypted before it is sent
 
 class counted {
  public:
@@ -57,12 +57,12 @@ task<engine::outcome> connection::handshake_step() {
     mutex one_at_a_time;
     unsigned done = 0;
   };
-  constexpr unsigned most_in_turn = 4;
+  constexpr unsigned max_in_turn = 4;
   static const loop_local<steps> of_loops;
   steps& here = of_loops.get();
   const auto alone = co_await here.one_at_a_time.scoped_lock();
   const engine::outcome result = engine_.handshake(input(), unsent_);
-  if (++here.done % most_in_turn == 0) co_await yield_turn();
+  if (++here.done % max_in_turn == 0) co_await yield_turn();
   co_return result;
 }
 
@@ -193,7 +193,7 @@ task<std::size_t> connection::write_all(std::span<const std::byte> bytes) {
   if (bytes.empty()) co_return std::size_t{0};
   part_of_write part(cut_off_);  // from here on a part may be on its way
   for (std::span<const std::byte> rest = bytes; !rest.empty();) {
-    const std::size_t size = std::min(most_at_once, rest.size());
+    const std::size_t size = std::min(max_at_once, rest.size());
     encrypt(rest.first(size));
     rest = rest.subspan(size);
     co_await flush("write_all");

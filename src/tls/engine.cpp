@@ -32,10 +32,10 @@ bool is_about_own_certificate(int reason) noexcept {
 // small, gains from that; a large transfer does not.
 constexpr std::size_t small_record = 1350;
 constexpr std::size_t in_small_records = std::size_t{64} << 10U;
-constexpr std::size_t most_in_record = std::size_t{16} << 10U;
+constexpr std::size_t max_record_size = std::size_t{16} << 10U;
 
 // A KeyUpdate costs its receiver more than its sender, and peers that are honest send one after millions of records.
-constexpr int most_key_updates = 32;
+constexpr int max_key_updates = 32;
 constexpr std::chrono::seconds within(10);
 
 // The first bytes of a request, as many as the header of a record has. OpenSSL knows some of these methods.
@@ -164,7 +164,7 @@ engine::outcome engine::decrypt_by_openssl(std::span<std::byte> to, input in, st
   while (count < to.size()) {
     std::size_t size = 0;
     const int read = SSL_read_ex(connection_.get(), to.data() + count, to.size() - count, &size);
-    if (key_updates_ > most_key_updates) {
+    if (key_updates_ > max_key_updates) {
       end_ = {.what = outcome::failed, .error = tls_errc::bad_record, .reason = "too many KeyUpdates"};
       return *end_;
     }
@@ -192,7 +192,7 @@ engine::outcome engine::encrypt(std::span<const std::byte> from, std::string& ou
   outcome all;
   while (all.count < from.size()) {
     const bool small = sent_in_small_records_ < in_small_records;
-    const std::size_t size = std::min(small ? small_record : most_in_record, from.size() - all.count);
+    const std::size_t size = std::min(small ? small_record : max_record_size, from.size() - all.count);
     std::size_t count = 0;
     const int result = SSL_write_ex(connection_.get(), from.data() + all.count, size, &count);
     if (result <= 0) return after(result);

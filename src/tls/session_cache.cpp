@@ -14,7 +14,7 @@ void session_cache::add(const std::string& origin, session_owner session) {
   if (known != by_origin_.end()) {
     entries_.splice(entries_.begin(), entries_, known->second);
   } else {
-    if (entries_.size() == most_origins) {
+    if (entries_.size() == max_origins) {
       by_origin_.erase(entries_.back().origin);
       entries_.pop_back();
     }
@@ -23,7 +23,7 @@ void session_cache::add(const std::string& origin, session_owner session) {
   }
   auto& sessions = entries_.front().sessions;
   sessions.push_front(std::move(session));
-  if (sessions.size() > most_of_origin) sessions.pop_back();
+  if (sessions.size() > max_per_origin) sessions.pop_back();
 }
 
 session_owner session_cache::take(const std::string& origin, std::chrono::seconds lifetime) {

@@ -24,8 +24,8 @@ class session_cache {
   [[nodiscard]] session_owner take(const std::string& origin, std::chrono::seconds lifetime);
 
  private:
-  static constexpr std::size_t most_origins = 1024;
-  static constexpr std::size_t most_of_origin = 4;
+  static constexpr std::size_t max_origins = 1024;
+  static constexpr std::size_t max_per_origin = 4;
   struct entry {
     std::string origin;
     std::list<session_owner> sessions;  // the newest first

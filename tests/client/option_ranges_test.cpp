@@ -38,8 +38,8 @@ constexpr refused_option all[] = {
     {"timeouts.total", [](http::client_options& o) { o.timeouts.total = -1ns; }},
     {"retries.attempts", [](http::client_options& o) { o.retries.attempts = 0; }},
     {"retries.backoff", [](http::client_options& o) { o.retries.backoff = -1ns; }},
-    {"retries.longest_backoff", [](http::client_options& o) { o.retries.longest_backoff = -1ns; }},
-    {"retries.longest_retry_after", [](http::client_options& o) { o.retries.longest_retry_after = -1ns; }},
+    {"retries.max_backoff", [](http::client_options& o) { o.retries.max_backoff = -1ns; }},
+    {"retries.max_retry_after", [](http::client_options& o) { o.retries.max_retry_after = -1ns; }},
     {"connecting.attempt_delay", [](http::client_options& o) { o.connecting.attempt_delay = -1ns; }},
 };
 

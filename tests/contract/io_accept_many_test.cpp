@@ -42,7 +42,7 @@ class io_accept_many : public io_contract {
     std::set<std::string> heard;
     for (int fd : accepted) {
       const owned_fd copy(::dup(fd));
-      heard.insert(hear(copy));
+      heard.insert(received_by(copy));
     }
     EXPECT_EQ(heard.size(), clients.size());
   }

@@ -16,7 +16,7 @@ class io_accept : public io_contract {
   static void expect_connected(const owned_fd& client, int accepted) {
     const owned_fd other(accepted);
     say(client, "?");
-    EXPECT_EQ(hear(other), "?");
+    EXPECT_EQ(received_by(other), "?");
   }
 };
 

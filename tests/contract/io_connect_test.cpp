@@ -32,7 +32,7 @@ TEST_P(io_connect, connects) {
   const owned_fd accepted = accept_from(server.fd);
   one_shot sending(io::opcode::send, ours, "hello", 5);
   EXPECT_EQ(perform(sending), 5);
-  EXPECT_EQ(hear(accepted), "hello");
+  EXPECT_EQ(received_by(accepted), "hello");
   say(accepted, "you");
   char buffer[8];
   one_shot receiving(io::opcode::receive_into, ours, buffer, sizeof(buffer));

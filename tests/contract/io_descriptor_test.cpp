@@ -80,7 +80,7 @@ TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplic
   }
   say(c.peer, "x");
   backend.settle();  // the address sanitizer would report an event for the freed object
-  EXPECT_EQ(hear(duplicate), "x");
+  EXPECT_EQ(received_by(duplicate), "x");
 }
 
 // Only a sanitizer reports a use of the freed descriptor.
@@ -145,12 +145,12 @@ TEST_P(io_descriptor, a_delivery_may_cancel_what_the_same_event_lets_go_on) {
   submit(sending);
   backend.settle();
   m.on_delivery = [&](int) { backend->cancel(sending); };
-  EXPECT_EQ(hear(c.peer).size(), stuffed);
+  EXPECT_EQ(received_by(c.peer).size(), stuffed);
   say(c.peer, "x");
   ASSERT_TRUE(backend.turn_until([&] { return sending.done() && m.bytes == "x"; }));
   backend.settle();
   EXPECT_EQ(sending.completions, 1);
-  EXPECT_EQ(hear(c.peer), sending.result == 4 ? "more" : "") << sending.result;
+  EXPECT_EQ(received_by(c.peer), sending.result == 4 ? "more" : "") << sending.result;
   stop(m);
 }
 
@@ -216,10 +216,10 @@ TEST_P(io_descriptor, what_is_in_flight_when_the_backend_dies_is_not_used_any_mo
   say(reading.peer, "later");
   say(streaming.peer, "later");
   const owned_fd client = server.begin_connect();
-  EXPECT_EQ(hear(reading.ours), "later");
-  EXPECT_EQ(hear(streaming.ours), "later");
+  EXPECT_EQ(received_by(reading.ours), "later");
+  EXPECT_EQ(received_by(streaming.ours), "later");
   EXPECT_EQ(buffer, std::string(64, '.'));
-  EXPECT_EQ(hear(full.peer).size(), stuffed);
+  EXPECT_EQ(received_by(full.peer).size(), stuffed);
   const owned_fd accepted(::accept4(server.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
   EXPECT_GE(accepted.get(), 0);
 }

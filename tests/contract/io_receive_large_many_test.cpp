@@ -80,7 +80,7 @@ TEST_P(io_receive_large_many, without_large_buffers_ends_at_the_first_byte) {
   say(c.peer, "kept");
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_EQ(m.last_result, -ENOBUFS);
-  EXPECT_EQ(hear(ours.socket()), "kept");
+  EXPECT_EQ(received_by(ours.socket()), "kept");
 }
 
 TEST_P(io_receive_large_many, all_together_move_a_bounded_number_of_bytes_in_a_turn_and_each_has_its_turn) {

@@ -63,7 +63,7 @@ TEST_P(io_receive_many_buffers, a_delivery_that_cancels_is_one_of_the_last_while
   submit(m);
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_LE(m.sizes.size(), 4U);
-  EXPECT_EQ(m.bytes + hear(ours.socket()), bytes);
+  EXPECT_EQ(m.bytes + received_by(ours.socket()), bytes);
 
   many rest(backend, io::opcode::receive_many, ours);
   submit(rest);
@@ -110,7 +110,7 @@ TEST_P(io_receive_many_buffers, can_be_cancelled_while_it_waits_for_a_buffer) {
   EXPECT_EQ(m.last_result, -ECANCELED);
   m.release_kept();
   backend.settle();
-  EXPECT_EQ(m.bytes + hear(ours.socket()), bytes);
+  EXPECT_EQ(m.bytes + received_by(ours.socket()), bytes);
 }
 
 TEST_P(io_receive_many_buffers, shares_few_buffers_between_all_that_want_one) {

@@ -23,7 +23,7 @@ TEST_P(io_receive_many_limits, cancelled_at_once_loses_no_byte) {
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_EQ(m.last_result, -ECANCELED);
   EXPECT_EQ(m.completions, 1);
-  EXPECT_EQ(m.bytes + hear(ours.socket()), "kept");
+  EXPECT_EQ(m.bytes + received_by(ours.socket()), "kept");
 }
 
 TEST_P(io_receive_many_limits, cancelled_while_waiting_takes_nothing_from_then_on) {
@@ -38,7 +38,7 @@ TEST_P(io_receive_many_limits, cancelled_while_waiting_takes_nothing_from_then_o
   say(c.peer, "kept");
   backend.settle();
   EXPECT_EQ(m.bytes, "");
-  EXPECT_EQ(hear(ours.socket()), "kept");
+  EXPECT_EQ(received_by(ours.socket()), "kept");
 }
 
 TEST_P(io_receive_many_limits, what_was_delivered_before_the_cancel_stays_delivered) {
@@ -53,7 +53,7 @@ TEST_P(io_receive_many_limits, what_was_delivered_before_the_cancel_stays_delive
   backend.run_ready();
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_EQ(m.last_result, -ECANCELED);
-  EXPECT_EQ(m.bytes + hear(ours.socket()), "firstsecond");
+  EXPECT_EQ(m.bytes + received_by(ours.socket()), "firstsecond");
 }
 
 TEST_P(io_receive_many_limits, a_cancel_after_the_end_does_nothing) {
@@ -109,12 +109,12 @@ TEST_P(io_receive_many_limits, a_delivery_may_cancel_another) {
     say(b.peer, "bb");
     ASSERT_TRUE(backend.turn_until([&] { return first.ended() && second.ended(); }));
   }
-  EXPECT_EQ(first.bytes + hear(one.socket()), [] {
+  EXPECT_EQ(first.bytes + received_by(one.socket()), [] {
     std::string s;
     for (int i = 0; i < 50; ++i) s += "aa";
     return s;
   }());
-  EXPECT_EQ(second.bytes.size() + hear(two.socket()).size(), 100U);
+  EXPECT_EQ(second.bytes.size() + received_by(two.socket()).size(), 100U);
 }
 
 // ---- fairness
@@ -132,14 +132,14 @@ TEST_P(io_receive_many_limits, one_that_always_has_data_leaves_the_others_their_
   submit(word);
   const std::size_t stuffed = fill(loud.peer);
   say(quiet.peer, "word");
-  std::size_t most_in_one_turn = 0;
+  std::size_t max_in_one_turn = 0;
   for (int i = 0; i < 3 && word.bytes.empty(); ++i) {
     const std::size_t before = noise.results.size();
     backend.turn(now() + 100 * milliseconds);
-    most_in_one_turn = std::max(most_in_one_turn, noise.results.size() - before);
+    max_in_one_turn = std::max(max_in_one_turn, noise.results.size() - before);
   }
   EXPECT_EQ(word.bytes, "word");
-  EXPECT_LE(most_in_one_turn, 80U) << "deliveries to one descriptor in one turn";
+  EXPECT_LE(max_in_one_turn, 80U) << "deliveries to one descriptor in one turn";
   ASSERT_TRUE(backend.turn_until([&] { return noise.bytes.size() == stuffed; }));
   stop(noise);
   stop(word);

@@ -150,7 +150,7 @@ TEST_P(io_receive_many, ends_with_zero_when_the_peer_shuts_down_and_sending_goes
   EXPECT_EQ(m.bytes, "end");
   one_shot answer(io::opcode::send, ours, "ok", 2);
   EXPECT_EQ(perform(answer), 2);
-  EXPECT_EQ(hear(c.peer), "ok");
+  EXPECT_EQ(received_by(c.peer), "ok");
 }
 
 TEST_P(io_receive_many, ends_with_the_error_after_the_last_bytes) {

@@ -95,7 +95,7 @@ TEST_P(io_receive, ends_with_zero_when_the_peer_shuts_down_and_sending_goes_on) 
   EXPECT_EQ(r.result, 0);
   one_shot answer(io::opcode::send, ours, "bye", 3);
   EXPECT_EQ(perform(answer), 3);
-  EXPECT_EQ(hear(c.peer), "bye");
+  EXPECT_EQ(received_by(c.peer), "bye");
 }
 
 TEST_P(io_receive, ends_with_zero_after_a_shutdown_of_its_own_side) {
@@ -266,7 +266,7 @@ TEST_P(io_receive, a_cancel_leaves_the_other_direction_alone) {
   ASSERT_TRUE(backend.turn_until([&] { return reading.done(); }));
   EXPECT_EQ(reading.result, -ECANCELED);
   EXPECT_EQ(writing.completions, 0);
-  EXPECT_EQ(hear(c.peer).size(), stuffed);
+  EXPECT_EQ(received_by(c.peer).size(), stuffed);
   ASSERT_TRUE(backend.turn_until([&] { return writing.done(); }));
   EXPECT_EQ(writing.result, 4);
 }

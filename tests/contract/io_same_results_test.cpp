@@ -47,7 +47,7 @@ void conversation(scribe& s, connection c, bool ends_with_reset) {
   receive("the rest");
   other("send", io::opcode::send);
   other("writable", io::opcode::wait_writable);
-  s.note("peer heard", hear(c.peer));
+  s.note("peer heard", received_by(c.peer));
   say(c.peer, "tail");
   if (ends_with_reset)
     reset(c.peer);
@@ -59,7 +59,7 @@ void conversation(scribe& s, connection c, bool ends_with_reset) {
   other("readable at the end", io::opcode::wait_readable);
   other("send after the end", io::opcode::send);
   other("accept of a connection", io::opcode::accept);
-  if (!ends_with_reset) s.note("peer heard", hear(c.peer));
+  if (!ends_with_reset) s.note("peer heard", received_by(c.peer));
 }
 
 void multishots(scribe& s, connection c, bool ends_with_reset) {
@@ -91,7 +91,7 @@ void full_socket(scribe& s) {
     if (r.result <= 0) return;
     sent += static_cast<std::size_t>(r.result);
     const auto count = static_cast<std::size_t>(r.result);
-    EXPECT_TRUE(hear(c.peer) == bytes.substr(sent - count, count));
+    EXPECT_TRUE(received_by(c.peer) == bytes.substr(sent - count, count));
   }
 }
 

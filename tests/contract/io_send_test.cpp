@@ -45,7 +45,7 @@ TEST_P(io_send, sends) {
     endpoint ours(backend, std::move(c.ours));
     sending r(as_message, ours, "hello");
     EXPECT_EQ(perform(r), 5);
-    EXPECT_EQ(hear(c.peer), "hello");
+    EXPECT_EQ(received_by(c.peer), "hello");
   }
 }
 
@@ -67,7 +67,7 @@ TEST_P(io_send, gathers_the_buffers_of_a_message) {
   message.buffer_count = std::size(pieces);
   one_shot r(io::opcode::send_message, ours, &message);
   EXPECT_EQ(perform(r), 13);
-  EXPECT_EQ(hear(c.peer), "one two three");
+  EXPECT_EQ(received_by(c.peer), "one two three");
 }
 
 TEST_P(io_send, is_short_when_the_socket_is_full_and_waits_when_it_stays_full) {
@@ -87,13 +87,13 @@ TEST_P(io_send, is_short_when_the_socket_is_full_and_waits_when_it_stays_full) {
     EXPECT_FALSE(second.done());
     std::string heard;
     while (!second.done()) {
-      heard += hear(c.peer, 1 << 20);
+      heard += received_by(c.peer, 1 << 20);
       backend.turn(now() + milliseconds);
     }
     ASSERT_GT(second.result, 0);
     sent += static_cast<std::size_t>(second.result);
     const io::monotonic_time end = now() + patience;
-    while (heard.size() < sent && now() < end) heard += hear(c.peer);
+    while (heard.size() < sent && now() < end) heard += received_by(c.peer);
     EXPECT_TRUE(heard == bytes.substr(0, sent));
   }
 }
@@ -111,12 +111,12 @@ TEST_P(io_send, passes_a_long_stream_to_a_slow_reader) {
       submit(r);
       while (!r.done()) {
         backend.turn();
-        heard += hear(c.peer, random() % 100'000);
+        heard += received_by(c.peer, random() % 100'000);
       }
       ASSERT_GT(r.result, 0);
       sent += static_cast<std::size_t>(r.result);
     }
-    heard += hear(c.peer);
+    heard += received_by(c.peer);
     EXPECT_TRUE(heard == bytes);
   }
 }
@@ -212,7 +212,7 @@ TEST_P(io_send, cancelled_at_once_is_sent_or_not_sent) {
     backend->cancel(r);
     ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
     EXPECT_TRUE(r.result == 5 || r.result == -ECANCELED) << r.result;
-    EXPECT_EQ(hear(c.peer), r.result == 5 ? "hello" : "");
+    EXPECT_EQ(received_by(c.peer), r.result == 5 ? "hello" : "");
   }
 }
 
@@ -228,10 +228,10 @@ TEST_P(io_send, cancelled_while_waiting_sends_nothing) {
     EXPECT_EQ(r.completions, 0) << "completed inside cancel";
     ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
     EXPECT_EQ(r.result, -ECANCELED);
-    EXPECT_EQ(hear(c.peer).size(), stuffed);
+    EXPECT_EQ(received_by(c.peer).size(), stuffed);
     sending next(as_message, ours, "next");
     EXPECT_EQ(perform(next), 4);
-    EXPECT_EQ(hear(c.peer), "next");
+    EXPECT_EQ(received_by(c.peer), "next");
   }
 }
 

@@ -30,7 +30,7 @@ TEST_P(io_wait_bulk, completes_when_bytes_come_and_takes_none) {
   say(one.peer, "bytes");
   ASSERT_TRUE(backend.turn_until([&] { return one.wait.done(); }));
   EXPECT_EQ(one.wait.result, 0);
-  EXPECT_EQ(hear(one.ours.socket()), "bytes");
+  EXPECT_EQ(received_by(one.ours.socket()), "bytes");
 }
 
 TEST_P(io_wait_bulk, waits_again_when_its_caller_has_emptied_the_socket) {
@@ -42,7 +42,7 @@ TEST_P(io_wait_bulk, waits_again_when_its_caller_has_emptied_the_socket) {
     say(one.peer, "x");
     ASSERT_TRUE(backend.turn_until([&] { return one.wait.done(); }));
     EXPECT_TRUE(one.ours.readable);
-    EXPECT_EQ(hear(one.ours.socket()), "x");
+    EXPECT_EQ(received_by(one.ours.socket()), "x");
     one.ours.readable = false;
   }
 }

@@ -23,7 +23,7 @@ TEST_P(io_wait_readiness, readable_when_bytes_are_there_and_takes_none) {
     one_shot r = readable(ours);
     EXPECT_EQ(perform(r), 0);
   }
-  EXPECT_EQ(hear(ours.socket()), "bytes");
+  EXPECT_EQ(received_by(ours.socket()), "bytes");
 }
 
 TEST_P(io_wait_readiness, readable_when_bytes_come) {
@@ -48,7 +48,7 @@ TEST_P(io_wait_readiness, waits_again_when_the_bytes_have_been_taken_by_somebody
     ASSERT_FALSE(r.done());
     say(c.peer, "x");
     ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
-    EXPECT_EQ(hear(ours.socket()), "x");  // as a foreign library would, without informing the backend
+    EXPECT_EQ(received_by(ours.socket()), "x");  // as a foreign library would, without informing the backend
   }
 }
 
@@ -109,7 +109,7 @@ TEST_P(io_wait_readiness, writable_when_the_peer_has_read) {
   submit(r);
   backend.settle();
   EXPECT_FALSE(r.done());
-  hear(c.peer);
+  received_by(c.peer);
   ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
   EXPECT_EQ(r.result, 0);
 }
@@ -139,7 +139,7 @@ TEST_P(io_wait_readiness, writable_waits_for_room_when_the_peer_has_finished_sen
     for (int i = 0; i < 3; ++i) backend.settle();
     EXPECT_FALSE(r.done());
     ASSERT_TRUE(backend.turn_until([&] {
-      (void)hear(c.peer);
+      (void)received_by(c.peer);
       return r.done();
     }));
     EXPECT_EQ(r.result, 0);
@@ -171,7 +171,7 @@ TEST_P(io_wait_readiness, both_directions_at_once) {
   submit(out);
   backend.settle();
   EXPECT_FALSE(in.done() || out.done());
-  EXPECT_EQ(hear(c.peer).size(), stuffed);
+  EXPECT_EQ(received_by(c.peer).size(), stuffed);
   ASSERT_TRUE(backend.turn_until([&] { return out.done(); }));
   EXPECT_FALSE(in.done());
   say(c.peer, "x");
@@ -248,7 +248,7 @@ TEST_P(io_wait_readiness, cancelled_while_waiting) {
     EXPECT_EQ(r.result, -ECANCELED);
   }
   // The next request sees what became ready in between.
-  EXPECT_EQ(hear(c.peer).size(), stuffed);
+  EXPECT_EQ(received_by(c.peer).size(), stuffed);
   say(c.peer, "x");
   backend.settle();
   one_shot in = readable(ours);

@@ -132,7 +132,7 @@ inline std::size_t say(const owned_fd& fd, std::string_view bytes, int flags = 0
 }
 
 /// Receives what is available, up to `most`.
-inline std::string hear(const owned_fd& fd, std::size_t most = ~std::size_t{0}) {
+inline std::string received_by(const owned_fd& fd, std::size_t most = ~std::size_t{0}) {
   std::string all;
   char block[16384];
   while (all.size() < most) {

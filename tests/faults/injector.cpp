@@ -23,8 +23,8 @@
 namespace gyre_test {
 namespace {
 
-constexpr long most_descriptors = 16;  // the most that a scenario needs at the same time
-constexpr int longest_run = 30;        // seconds
+constexpr long max_descriptors = 16;  // the most that a scenario needs at the same time
+constexpr int max_run = 30;           // seconds
 
 // Scenarios with many points of failure take the address sanitizer minutes. After the first points it tries every third
 // one. Other builds try all.
@@ -44,7 +44,7 @@ void say_where(int number) {
 void watch_for_the_end() {
   ::signal(SIGABRT, &say_where);
   ::signal(SIGALRM, &say_where);
-  const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = longest_run, .tv_usec = 0}};
+  const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = max_run, .tv_usec = 0}};
   ::setitimer(ITIMER_REAL, &limit, nullptr);
 }
 
@@ -112,7 +112,7 @@ void fault_injection::disarm() noexcept {
   if (kind_ == fault_kind::allocation || kind_ == fault_kind::shortage)
     reached_ = allocations::stop_failing();
   else
-    reached_ = descriptors::stop_failing() || (kind_ == fault_kind::fd_limit && n_ <= most_descriptors);
+    reached_ = descriptors::stop_failing() || (kind_ == fault_kind::fd_limit && n_ <= max_descriptors);
 }
 
 // Uses a new thread, so that the thread's caches end with the run.

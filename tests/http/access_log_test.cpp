@@ -209,7 +209,7 @@ TEST(access_log, json_shows_no_character_that_acts_on_a_terminal) {
 TEST(access_log, long_values_are_cut) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();
-    http::access_log log(ends.writer.get(), {.longest_value = 10});
+    http::access_log log(ends.writer.get(), {.max_value_size = 10});
     http_test_client app(logging_options(log));
     (void)co_await app.get("/" + std::string(5000, 'a'));
     co_await gyre::sleep(1ms);

@@ -232,7 +232,7 @@ TEST(back_pressure, appending_without_awaiting_fails_once_64_KiB_wait_and_works_
         failure = error.code();
       }
       EXPECT_EQ(out.written(), 13 + (appended * 1024));
-      EXPECT_LT(out.waiting(), http::body_writer::waiting_at_most + 2 * kibibyte.size());
+      EXPECT_LT(out.waiting(), http::body_writer::max_waiting + 2 * kibibyte.size());
       co_await out.flush();
       EXPECT_EQ(out.waiting(), 0U);
       out.append("the end");

@@ -18,7 +18,7 @@ using http::response;
 namespace {
 
 constexpr int all_requests = 1'000;
-constexpr int most_in_turn = 32;
+constexpr int max_in_turn = 32;
 
 enum class kind { prompt, coroutine, slow_now_and_then, observed };
 constexpr kind all_kinds[] = {kind::prompt, kind::coroutine, kind::slow_now_and_then, kind::observed};
@@ -126,7 +126,7 @@ TEST(request_turns, other_tasks_run_after_32_pipelined_requests) {
     co_await client.send(pipelined(all_requests));
     co_await expect_answers(client, 0, all_requests);
     EXPECT_EQ(app.handled, all_requests);
-    EXPECT_LE(app.most, most_in_turn);
+    EXPECT_LE(app.most, max_in_turn);
     beside.cancel();
     co_await beside.wait();
   });
@@ -143,7 +143,7 @@ TEST(request_turns, other_tasks_run_after_32_pipelined_requests_of_a_given_conne
       co_await client.send(pipelined(all_requests));
       co_await expect_answers(client, 0, all_requests);
       EXPECT_EQ(app.handled, all_requests);
-      EXPECT_LE(app.most, most_in_turn);
+      EXPECT_LE(app.most, max_in_turn);
       beside.cancel();
       co_await beside.wait();
     });
@@ -178,7 +178,7 @@ TEST(request_turns, the_request_of_another_client_waits_for_at_most_two_turns) {
       const http_answer answer = co_await second.answer();
       EXPECT_EQ(answer.body, "other");
       EXPECT_GE(handled_before_other, 1);
-      EXPECT_LE(handled_before_other, 2 * most_in_turn);
+      EXPECT_LE(handled_before_other, 2 * max_in_turn);
       co_await expect_answers(first, 0, all_requests);
     });
   }
@@ -193,7 +193,7 @@ TEST(request_turns, answers_leave_at_the_end_of_each_turn) {
       char buffer[65'536];
       const auto size = ::recv(client.stream().native_descriptor(), buffer, sizeof(buffer), MSG_DONTWAIT);
       if (size > 0) seen.append(buffer, static_cast<std::size_t>(size));
-      const int late = most_in_turn + 1;
+      const int late = max_in_turn + 1;
       const std::string oldest = "\r\n\r\n" + std::to_string(of.handled - 1 - late) + "HTTP/1.1";
       if (of.handled > late && of.handled < all_requests) EXPECT_NE(seen.find(oldest), std::string::npos) << of.handled;
     };
@@ -204,7 +204,7 @@ TEST(request_turns, answers_leave_at_the_end_of_each_turn) {
     while (app.handled < all_requests) co_await gyre::yield();
     beside.cancel();
     co_await beside.wait();
-    EXPECT_GE(app.turns, all_requests / most_in_turn);
+    EXPECT_GE(app.turns, all_requests / max_in_turn);
   });
 }
 
@@ -260,7 +260,7 @@ TEST(request_turns, a_connection_cancelled_between_two_turns_has_sent_whole_answ
         co_await here.serving.wait();
         EXPECT_LT(app.handled, all_requests);
         EXPECT_LE(count, app.handled);
-        EXPECT_GE(count, app.handled - most_in_turn);  // those of the cancelled write
+        EXPECT_GE(count, app.handled - max_in_turn);  // those of the cancelled write
         EXPECT_EQ(here.server.connections(), 0U);
         beside.cancel();
         co_await beside.wait();

@@ -247,7 +247,7 @@ TEST(busy_http_server, takes_nothing_from_the_heap_for_fields_of_the_answer) {
 
 // The server keeps memory for as many requests as were in progress at the same time. On a busy machine, that number can
 // rise in the middle of a measurement.
-long least_bytes_of_an_idle_connection(http::handler (*routes)()) {
+long min_bytes_of_an_idle_connection(http::handler (*routes)()) {
   long least = bytes_of_an_idle_connection(routes());
   for (int i = 0; i < 4 && least > 600; ++i) least = std::min(least, bytes_of_an_idle_connection(routes()));
   return least;
@@ -256,8 +256,8 @@ long least_bytes_of_an_idle_connection(http::handler (*routes)()) {
 TEST(idle_http_server, keeps_at_most_600_bytes_for_each_connection) {
   const auto prompt = []() -> http::handler { return [](http::request&) { return response::text("hello"); }; };
   const auto with_coroutine = []() -> http::handler { return hello; };
-  EXPECT_LE(least_bytes_of_an_idle_connection(prompt), 600);
-  EXPECT_LE(least_bytes_of_an_idle_connection(with_coroutine), 600);
+  EXPECT_LE(min_bytes_of_an_idle_connection(prompt), 600);
+  EXPECT_LE(min_bytes_of_an_idle_connection(with_coroutine), 600);
 }
 
 gyre::task<response> drop(http::request& r) {

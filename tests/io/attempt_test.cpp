@@ -120,7 +120,7 @@ TEST_F(attempt_test, readiness_is_looked_at_and_not_used_up) {
   say(c.peer, "x");
   EXPECT_TRUE(attempt(in));
   EXPECT_EQ(in.result, 0);
-  EXPECT_EQ(hear(c.ours), "x");
+  EXPECT_EQ(received_by(c.ours), "x");
   attempted out(opcode::wait_writable, d);
   EXPECT_TRUE(attempt(out));
   fill(c.ours);

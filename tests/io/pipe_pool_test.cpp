@@ -43,7 +43,7 @@ TEST(pipe_pool, moves_bytes_from_socket_to_socket) {
   EXPECT_EQ(pipe->bytes(), 10U);
   EXPECT_EQ(pipe->drain_to(to.descriptor), 10);
   EXPECT_EQ(pipe->bytes(), 0U);
-  EXPECT_EQ(hear(to.peer), "some bytes");
+  EXPECT_EQ(received_by(to.peer), "some bytes");
   pool.give_back(*pipe);
 }
 
@@ -56,10 +56,10 @@ TEST(pipe_pool, takes_no_more_than_it_is_told_to) {
   ASSERT_NE(pipe, nullptr);
   EXPECT_EQ(pipe->fill_from(from.descriptor, 4), 4);
   EXPECT_EQ(pipe->drain_to(to.descriptor), 4);
-  EXPECT_EQ(hear(to.peer), "some");
+  EXPECT_EQ(received_by(to.peer), "some");
   EXPECT_EQ(pipe->fill_from(from.descriptor, 100), 6);
   EXPECT_EQ(pipe->drain_to(to.descriptor), 6);
-  EXPECT_EQ(hear(to.peer), " bytes");
+  EXPECT_EQ(received_by(to.peer), " bytes");
   pool.give_back(*pipe);
 }
 
@@ -83,12 +83,12 @@ TEST(pipe_pool, finds_out_that_a_socket_is_empty_or_full) {
 TEST(pipe_pool, lends_each_pipe_once_and_not_more_than_there_are) {
   pipe_pool pool;
   std::vector<pipe_pool::pipe*> taken;
-  for (std::uint32_t i = 0; i < pipe_pool::most_pipes; ++i) {
+  for (std::uint32_t i = 0; i < pipe_pool::max_pipes; ++i) {
     taken.push_back(pool.take());
     ASSERT_NE(taken.back(), nullptr);
     for (std::uint32_t j = 0; j < i; ++j) EXPECT_NE(taken[j], taken[i]);
   }
-  EXPECT_EQ(pool.in_use(), pipe_pool::most_pipes);
+  EXPECT_EQ(pool.in_use(), pipe_pool::max_pipes);
   EXPECT_EQ(pool.take(), nullptr);
   for (pipe_pool::pipe* each : taken) pool.give_back(*each);
   EXPECT_EQ(pool.in_use(), 0U);
@@ -113,9 +113,9 @@ TEST(pipe_pool, drops_what_is_left_in_a_pipe_that_is_given_back) {
     say(from.peer, "next");
     EXPECT_EQ(next->fill_from(from.descriptor), 4);
     EXPECT_EQ(next->drain_to(to.descriptor), 4);
-    EXPECT_EQ(hear(to.peer), "next");
+    EXPECT_EQ(received_by(to.peer), "next");
   }
-  EXPECT_EQ(taken.size(), pipe_pool::most_pipes);
+  EXPECT_EQ(taken.size(), pipe_pool::max_pipes);
   for (pipe_pool::pipe* each : taken) pool.give_back(*each);
 }
 

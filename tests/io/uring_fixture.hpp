@@ -16,8 +16,8 @@
 namespace gyre::uring_test {
 
 using contract::connection;
-using contract::hear;
 using contract::owned_fd;
+using contract::received_by;
 using contract::say;
 using contract::tcp_server;
 using contract::unix_connection;

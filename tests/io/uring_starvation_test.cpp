@@ -83,7 +83,7 @@ TEST_F(uring_starvation, one_that_no_longer_wants_its_turn_does_not_keep_it) {
   use(1, 3);
   say_in_order({0, 1, 2});
   ASSERT_TRUE(has(0));
-  EXPECT_EQ(hear(all[1].c.ours), "hello");  // its bytes are gone, so nothing will complete it
+  EXPECT_EQ(received_by(all[1].c.ours), "hello");  // its bytes are gone, so nothing will complete it
   d->release(all[0].m, 1);
   EXPECT_TRUE(d->turn_until([&] { return has(2); }));
 }
@@ -98,7 +98,7 @@ TEST_F(uring_starvation, a_cancel_ends_one_that_waits_for_a_buffer_with_the_next
   EXPECT_TRUE(all[2].m.ended());
   EXPECT_EQ(all[2].m.last(), -ECANCELED);
   EXPECT_EQ(all[2].d.in_flight, 0U);
-  EXPECT_EQ(hear(all[2].c.ours), "hello") << "the bytes stay in the socket";
+  EXPECT_EQ(received_by(all[2].c.ours), "hello") << "the bytes stay in the socket";
   d->release(all[0].m, 1);
   ASSERT_TRUE(d->turn_until([&] { return has(1); }));
   d->release(all[1].m, 1);

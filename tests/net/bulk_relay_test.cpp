@@ -219,7 +219,7 @@ TEST(bulk_relay, a_stream_that_alone_moves_bulk_uses_no_pipe) {
 TEST(bulk_relay, readers_that_stall_hold_no_more_than_the_pipes_and_others_go_on) {
   run_bulk([]() -> gyre::task<> {
     std::array<relayed<>, 20> stalled;
-    auto users = co_await stall(stalled, gyre::io::pipe_pool::most_pipes);
+    auto users = co_await stall(stalled, gyre::io::pipe_pool::max_pipes);
 
     std::array<relayed<>, 2> others;
     for (auto& each : others) co_await each.start();

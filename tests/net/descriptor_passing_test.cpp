@@ -63,10 +63,10 @@ TEST(descriptor_passing, the_receiver_waits_and_gets_as_many_as_may_be_passed) {
     });
     co_await settle();
     const gyre::owned_fd pipe = pipe_with("x");
-    const std::vector<int> many(gyre::most_passed_descriptors, pipe.get());
+    const std::vector<int> many(gyre::max_passed_descriptors, pipe.get());
     co_await pair.first.send_descriptors(bytes_of("x"), many);
     const std::size_t count = co_await receiving;
-    EXPECT_EQ(count, gyre::most_passed_descriptors);
+    EXPECT_EQ(count, gyre::max_passed_descriptors);
   });
 }
 
@@ -114,7 +114,7 @@ TEST(descriptor_passing, what_cannot_be_sent_is_refused) {
     auto pair = gyre::unix_stream::pair();
     const std::vector<int> none;
     const std::vector<int> one(1, 0);
-    const std::vector<int> too_many(gyre::most_passed_descriptors + 1, 0);
+    const std::vector<int> too_many(gyre::max_passed_descriptors + 1, 0);
     const auto without_byte = co_await gyre::as_expected(pair.first.send_descriptors(bytes_of(""), one));
     EXPECT_EQ(without_byte.error(), std::errc::invalid_argument);
     const auto without = co_await gyre::as_expected(pair.first.send_descriptors(bytes_of("x"), none));

@@ -44,7 +44,7 @@ gyre::task<std::size_t> read_with_pauses(gyre::tcp_stream& from, unsigned seed, 
     std::size_t position;
   };
   std::vector<held_piece> held;
-  const std::size_t most_held = choose.below(6);
+  const std::size_t max_held = choose.below(6);
   std::size_t received = 0;
   try {
     while (gyre::buffer_lease lease = co_await from.receive()) {
@@ -52,7 +52,7 @@ gyre::task<std::size_t> read_with_pauses(gyre::tcp_stream& from, unsigned seed, 
       held.push_back({std::move(lease), received});
       received += size;
       co_await pause(choose);
-      while (held.size() > most_held) {
+      while (held.size() > max_held) {
         check(seed, held.front().position, held.front().lease.bytes());
         held.erase(held.begin());
       }

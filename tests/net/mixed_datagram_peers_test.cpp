@@ -99,10 +99,10 @@ bool ends_connection(const peer<gyre::unix_datagram>& self) { return self.connec
 template <class Socket>
 gyre::task<> send_as_peer(peer<Socket>& self) {
   datagram_flow<Socket>& all = *self.out;
-  const std::size_t most_under_way = all.choose.one_in(3) ? 100 : 64;
+  const std::size_t max_under_way = all.choose.one_in(3) ? 100 : 64;
   while (all.sent < all.total) {
     const bool may_lose = !self.stays() || !self.other->stays();
-    if (all.under_way() >= most_under_way || (may_lose && all.sent + 30 >= all.total)) {
+    if (all.under_way() >= max_under_way || (may_lose && all.sent + 30 >= all.total)) {
       co_await gyre::sleep(50us);
       continue;
     }

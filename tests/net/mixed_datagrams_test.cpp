@@ -17,10 +17,10 @@ namespace {
 template <class Socket>
 gyre::task<> send_datagrams(datagram_flow<Socket>& all) {
   // As many as receive() requests in advance, or more. The kernel drops what does not fit.
-  const std::size_t most_under_way = all.choose.one_in(3) ? 100 : 64;
+  const std::size_t max_under_way = all.choose.one_in(3) ? 100 : 64;
   while (all.sent < all.total) {
     for (std::size_t n = all.choose.between(1, 100); n > 0 && all.sent < all.total; --n) {
-      while (all.under_way() >= most_under_way) co_await gyre::sleep(std::chrono::microseconds(50));
+      while (all.under_way() >= max_under_way) co_await gyre::sleep(std::chrono::microseconds(50));
       co_await send_next(all);
     }
     co_await pause(all.choose);

@@ -34,7 +34,7 @@ gyre::task<bool> answers(gyre::tcp_stream& peer) {
 
 // The unsent bytes of an accepted connection that accepts no more, because its client does not read.
 gyre::task<int> unsent_when_full(std::uint32_t at_most) {
-  auto listener = gyre::tcp_listener::bind("127.0.0.1:0", {.unsent_at_most = at_most});
+  auto listener = gyre::tcp_listener::bind("127.0.0.1:0", {.max_unsent = at_most});
   auto client = co_await gyre::tcp_stream::connect(listener.local_address());
   auto peer = co_await listener.accept();
   const auto bytes = pattern(16'384);
@@ -283,8 +283,8 @@ TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
 
 TEST(tcp_listener, an_accepted_connection_takes_few_bytes_that_cannot_be_sent) {
   run_test([]() -> gyre::task<> {
-    constexpr int largest_segment = 65'536;  // the limit is checked before each segment
-    EXPECT_LE(co_await unsent_when_full(100'000), 100'000 + largest_segment);
+    constexpr int max_segment_size = 65'536;  // the limit is checked before each segment
+    EXPECT_LE(co_await unsent_when_full(100'000), 100'000 + max_segment_size);
     EXPECT_GT(co_await unsent_when_full(1U << 30U), 500'000);
   });
 }

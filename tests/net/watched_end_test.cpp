@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view words = "last words";
 constexpr std::uint32_t buffer_size = 512;
-constexpr std::size_t full_queue = std::size_t{gyre::io::receive_queue::most_buffers} * buffer_size;
+constexpr std::size_t full_queue = std::size_t{gyre::io::receive_queue::max_buffers} * buffer_size;
 
 /// Watches for the end of a stream that outlives the watcher.
 template <class Stream>

@@ -33,10 +33,10 @@ TEST(oneshot, brings_a_value_whether_it_was_sent_before_or_after) {
 // A receive that finds its value, but must let other tasks run first because its task has used up its budget.
 TEST(oneshot, a_value_that_was_received_does_not_need_the_oneshot_any_more) {
   run_virtual([]() -> gyre::task<> {
-    constexpr int most_ready_awaits = 64;  // one more than these goes through the ready queue
-    for (int ready_awaits = 0; ready_awaits <= most_ready_awaits; ++ready_awaits) {
+    constexpr int max_ready_awaits = 64;  // one more than these goes through the ready queue
+    for (int ready_awaits = 0; ready_awaits <= max_ready_awaits; ++ready_awaits) {
       auto pair = std::make_unique<gyre::oneshot<std::string>>();
-      gyre::counting_semaphore permits(most_ready_awaits);
+      gyre::counting_semaphore permits(max_ready_awaits);
       EXPECT_TRUE(pair->sender.send("a value that is too long to be kept in the string itself"));
       auto receiving = gyre::spawn([&]() -> gyre::task<std::string> {
         for (int i = 0; i < ready_awaits; ++i) co_await permits.acquire();

@@ -41,7 +41,7 @@ gyre::task<int> part(ledger& book, int steps, int value) {
 
 /// Runs `scenario(book)` with a cancel at each step. `expect(book)` checks runs that were not cancelled.
 template <class Scenario, class Expect>
-void at_every_step(Scenario scenario, Expect expect, std::size_t least_cancelled) {
+void at_every_step(Scenario scenario, Expect expect, std::size_t min_cancelled) {
   gyre::loop_options options;
   options.virtual_time = true;
   ledger book;
@@ -56,7 +56,7 @@ void at_every_step(Scenario scenario, Expect expect, std::size_t least_cancelled
   };
   gyre::testing::cancel_report report;
   EXPECT_NO_THROW(report = gyre::testing::cancel_at_every_await(make, check, options));
-  EXPECT_GE(report.cancelled, least_cancelled);
+  EXPECT_GE(report.cancelled, min_cancelled);
   EXPECT_GE(report.completed, 1U);
   EXPECT_EQ(report.runs, report.cancelled + report.completed);
 }

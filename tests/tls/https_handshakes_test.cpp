@@ -13,7 +13,7 @@ using namespace gyre_test;
 namespace {
 
 /// Raises the limit as far as possible.
-std::size_t most_descriptors() {
+std::size_t max_descriptors() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 20'000);
@@ -106,7 +106,7 @@ TEST(https_handshakes, hundreds_of_stalled_handshakes_leave_the_others_alone) {
 
 TEST(https_handshakes, thousands_of_handshakes_that_do_not_go_on_cost_the_others_nothing) {
   constexpr std::size_t wanted = 5000;
-  const std::size_t count = std::min(wanted, most_descriptors() / 2 - 200);  // both ends are here
+  const std::size_t count = std::min(wanted, max_descriptors() / 2 - 200);  // both ends are here
   http::server_options options = over_tls(says("hello"));
   options.limits.handshakes = wanted + 100;
   options.timeouts.handshake = 2min;  // none ends before all have begun

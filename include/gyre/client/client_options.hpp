@@ -65,9 +65,9 @@ struct retry_policy {
   /// The wait before the first retry. It doubles each time, and is chosen at random between its half and itself. A
   /// Retry-After field of the response extends it.
   std::chrono::nanoseconds backoff = std::chrono::milliseconds(100);
-  std::chrono::nanoseconds longest_backoff = std::chrono::seconds(10);
+  std::chrono::nanoseconds max_backoff = std::chrono::seconds(10);
   /// A server that asks for a longer wait in Retry-After is not asked again.
-  std::chrono::nanoseconds longest_retry_after = std::chrono::seconds(60);
+  std::chrono::nanoseconds max_retry_after = std::chrono::seconds(60);
   /// Retries that all requests of this client together may do for each 100 requests, beyond the first 10: a server that
   /// is down is not hit by a multiple of the usual load.
   unsigned budget_percent = 20;

@@ -22,7 +22,7 @@ struct access_log_options {
   log_format format = log_format::combined;
   /// Bytes that are kept while the descriptor accepts nothing. Further lines are lost.
   std::size_t buffer = 256 << 10;
-  std::size_t longest_value = 2 << 10;  ///< bytes of a target or a field; the rest becomes "..."
+  std::size_t max_value_size = 2 << 10;  ///< bytes of a target or a field; the rest becomes "..."
 };
 
 /// Writes a log to the descriptor of a file, pipe, socket or terminal, and never waits for it. Lines are gathered and

@@ -87,7 +87,7 @@ class GYRE_API body_reader {
   task<std::size_t> receive_bulk(socket_bulk& bulk);
   void end_bulk() noexcept;
   [[noreturn]] void fail(bool timed_out);
-  [[nodiscard]] task<std::string_view> receive_at_most(std::size_t most);
+  [[nodiscard]] task<std::string_view> receive_some(std::size_t most);
   [[nodiscard]] std::string_view take(std::size_t most);
   [[nodiscard]] std::string_view take_chunked(std::size_t most);
   void expect_one_reader() const;

@@ -51,7 +51,7 @@ class GYRE_API body_writer {
  public:
   static constexpr std::uint64_t any_length = ~std::uint64_t{0};
   /// The maximum number of bytes that append() lets wait for the client.
-  static constexpr std::size_t waiting_at_most = std::size_t{64} << 10U;
+  static constexpr std::size_t max_waiting = std::size_t{64} << 10U;
 
   explicit body_writer(message_output& output) noexcept : output_(&output) {}
   /// Writes through `filter`, which outlives this. `announced` is the length of the body.
@@ -69,7 +69,7 @@ class GYRE_API body_writer {
   /// is awaited.
   ///
   /// Errors: std::logic_error when the body exceeds the announced length; io_error with std::errc::no_buffer_space when
-  /// `waiting_at_most` bytes are already waiting. Nothing is added then: await flush() first. A broken connection is
+  /// `max_waiting` bytes are already waiting. Nothing is added then: await flush() first. A broken connection is
   /// reported by the next write or flush.
   void append(std::string_view piece);
 

@@ -55,7 +55,7 @@ class GYRE_API head_parser {
   [[nodiscard]] parse_error error() const noexcept { return error_; }
 
   /// A longer method is the error method_too_long. The longest registered method has 17 bytes.
-  static constexpr std::size_t longest_method = 32;
+  static constexpr std::size_t max_method_size = 32;
 
   // Valid for a complete head.
   [[nodiscard]] std::size_t size() const noexcept { return at_; }

@@ -11,7 +11,7 @@ namespace gyre::http {
 enum class parse_error : std::uint8_t {
   none,
   bad_method,
-  method_too_long,  ///< longer than any registered method: head_parser::longest_method
+  method_too_long,  ///< longer than any registered method: head_parser::max_method_size
   bad_target,
   target_too_long,
   bad_version,

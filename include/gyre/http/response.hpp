@@ -31,7 +31,7 @@ struct body_producer {
 /// Speaks another protocol on a connection that was HTTP. For authors of protocols; users pass a callable.
 struct protocol_handler {
   virtual ~protocol_handler() = default;
-  virtual task<> speak(any_stream stream) = 0;
+  virtual task<> run(any_stream stream) = 0;
 };
 
 struct response_state;
@@ -147,7 +147,7 @@ class GYRE_API response {
         }, "switch_protocols takes a function that is called with an any_stream and returns a task<>");
     struct model final : protocol_handler {
       explicit model(F&& g) : function(std::move(g)) {}
-      GYRE_CORO_WRAPPER task<> speak(any_stream stream) override { return function(std::move(stream)); }
+      GYRE_CORO_WRAPPER task<> run(any_stream stream) override { return function(std::move(stream)); }
       F function;
     };
     return switched(protocol, new model(std::move(f)));

@@ -17,7 +17,7 @@ namespace gyre::io {
 /// Thread: belongs to one loop.
 class GYRE_API pipe_pool {
  public:
-  static constexpr std::uint32_t most_pipes = 4;
+  static constexpr std::uint32_t max_pipes = 4;
   /// The size of a pipe, and the most that is moved at once. The kernel's limit for unprivileged users is 64 MiB in all
   /// pipes of a user together. Units: bytes.
   static constexpr std::uint32_t pipe_size = std::uint32_t{1} << 20U;
@@ -71,7 +71,7 @@ class GYRE_API pipe_pool {
   [[nodiscard]] static bool open(pipe& p) noexcept;
   static void close(pipe& p) noexcept;
 
-  pipe pipes_[most_pipes];
+  pipe pipes_[max_pipes];
   pipe* free_ = nullptr;
   std::uint32_t streams_ = 0;
   std::uint32_t in_use_ = 0;

@@ -17,7 +17,7 @@ namespace gyre::io {
 /// fills one receives into large ones again, until their bytes would have fitted the others for a while. The bytes that
 /// cause the change are joined with those that follow. A small message never stays in a large buffer while a common one
 /// is free. Nothing is held for a stream that is idle.
-/// Bounded: it stops receiving while `most_buffers` buffers wait to be read (a large one counts as several), and goes
+/// Bounded: it stops receiving while `max_buffers` buffers wait to be read (a large one counts as several), and goes
 /// on when they have been read.
 /// While the buffers of the pool are scarce, arriving data is copied into separate memory, and one buffer's worth is
 /// enough to stop. So any number of unread queues leave buffers for the others.
@@ -25,7 +25,7 @@ namespace gyre::io {
 /// Lifetime: must not move or be destroyed while its request is in flight.
 class GYRE_API receive_queue : public multishot {
  public:
-  static constexpr std::uint32_t most_buffers = 16;
+  static constexpr std::uint32_t max_buffers = 16;
   static constexpr std::uint32_t weight_of_large = 8;
   static constexpr int open = 1;
 
@@ -86,7 +86,7 @@ class GYRE_API receive_queue : public multishot {
   std::uint32_t first_ = buffer_pool::none;
   std::uint32_t last_ = buffer_pool::none;
   std::uint32_t consumed_ = 0;  // bytes of the first buffer that have been copied out
-  std::uint32_t count_ = 0;     // as compared with most_buffers
+  std::uint32_t count_ = 0;     // as compared with max_buffers
   int end_ = open;
   opcode wanted_ = opcode::receive_many;  // from the next arm() on
   std::int8_t streak_ = 0;                // results that speak for the other size of buffers

@@ -138,7 +138,7 @@ class GYRE_API event_loop {
 
   /// Ends the turn: after the running task, the loop checks the timers and the kernel before it runs the other ready
   /// tasks.
-  void end_turn() noexcept { most_in_turn_ = 0; }
+  void end_turn() noexcept { max_in_turn_ = 0; }
 
   /// True when other tasks are about to run in this turn and the backend submits their requests in one system call. An
   /// operation should then join them instead of making its own call.
@@ -267,7 +267,7 @@ class GYRE_API event_loop {
   io::ready_list ready_;
   task_context* running_task_ = nullptr;
   int ready_per_turn_;
-  int most_in_turn_ = 0;  // ready tasks that may run in this turn; 0 after end_turn()
+  int max_in_turn_ = 0;  // ready tasks that may run in this turn; 0 after end_turn()
   io::monotonic_time busy_poll_;
   bool virtual_;
   bool shut_down_ = false;

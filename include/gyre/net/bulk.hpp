@@ -84,7 +84,7 @@ class GYRE_API socket_bulk {
   ///
   /// Cancel: nothing is consumed. Errors: same as receive().
   [[nodiscard]] socket_bulk_receive_op receive(std::uint64_t most = ~std::uint64_t{0}) noexcept {
-    most_ = most;
+    max_ = most;
     return socket_bulk_receive_op(*this);
   }
   /// The size of the piece that was received last, until the next one is asked for.
@@ -109,7 +109,7 @@ class GYRE_API socket_bulk {
   socket_state* to_;
   io::pipe_pool::pipe* pipe_ = nullptr;  // the piece is in this, or in `buffer_`
   buffer_lease buffer_;
-  std::uint64_t most_ = 0;  // of the next piece
+  std::uint64_t max_ = 0;  // of the next piece
   std::uint32_t size_ = 0;
   std::uint8_t small_ = 0;  // pieces in a row
   bool active_ = false;     // counted by the pool

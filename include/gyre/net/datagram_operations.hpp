@@ -77,7 +77,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   bool queued_ = false;
   bool cancelled_ = false;
   alignas(8) std::byte control_[datagram_control_room];
-  alignas(8) std::byte name_[longest_socket_address];
+  alignas(8) std::byte name_[max_socket_address_size];
 };
 
 /// send_to() and send().
@@ -131,7 +131,7 @@ class GYRE_API datagram_receive_base : public operation<datagram_receive_base, i
   bool truncated_ = false;
   bool cancelled_ = false;
   alignas(8) std::byte control_[datagram_control_room];
-  alignas(8) std::byte name_[longest_socket_address];
+  alignas(8) std::byte name_[max_socket_address_size];
 };
 
 /// receive_from().

@@ -16,7 +16,7 @@ namespace gyre {
 class datagram_send_base;
 
 /// The longest socket address that is stored: a struct sockaddr_un.
-inline constexpr std::size_t longest_socket_address = 112;
+inline constexpr std::size_t max_socket_address_size = 112;
 /// Room for the only control message in use: the segment size of a coalesced datagram.
 inline constexpr std::size_t datagram_control_room = 24;
 
@@ -105,7 +105,7 @@ struct GYRE_API datagram_state : private io::descriptor {
     void on_time() noexcept;
   };
   static constexpr const char* kind = "a datagram socket";
-  static constexpr std::uint32_t most_waiting = 64;  // more stay in the kernel's queue, which drops at its limit
+  static constexpr std::uint32_t max_waiting = 64;  // more stay in the kernel's queue, which drops at its limit
 
   explicit constexpr datagram_state(operation_base& nobody) noexcept
       : receiver(&nobody), pool_(nullptr), for_room_(waiting::in_backend) {

@@ -13,10 +13,10 @@
 namespace gyre {
 
 /// The maximum number of descriptors in one message: SCM_MAX_FD of the kernel.
-inline constexpr std::size_t most_passed_descriptors = 253;
+inline constexpr std::size_t max_passed_descriptors = 253;
 
 /// Room for a control message with that many descriptors: see cmsg(3).
-inline constexpr std::size_t passed_descriptors_room = 16 + (most_passed_descriptors * sizeof(int) + 7) / 8 * 8;
+inline constexpr std::size_t passed_descriptors_room = 16 + (max_passed_descriptors * sizeof(int) + 7) / 8 * 8;
 
 /// send_descriptors().
 class GYRE_API [[nodiscard("co_await it")]] send_descriptors_op : public socket_write_base {

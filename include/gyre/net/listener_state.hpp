@@ -57,9 +57,9 @@ struct GYRE_API listener_state : private io::multishot, private timer {
 
  private:
   friend class accept_base;
-  static constexpr std::size_t most_waiting = 256;  // accepted but not taken; more stay in the backlog
+  static constexpr std::size_t max_waiting = 256;  // accepted but not taken; more stay in the backlog
   static constexpr io::monotonic_time pause = 50'000'000;
-  static constexpr unsigned most_refused_in_a_row = 16;  // connections lost in accept, before a pause
+  static constexpr unsigned max_refused_in_a_row = 16;  // connections lost in accept, before a pause
   static constexpr io::monotonic_time between_messages = 1'000'000'000;
 
   listener_state() noexcept;

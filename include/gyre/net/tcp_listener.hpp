@@ -19,7 +19,7 @@ struct listen_options {
   /// For the accepted sockets: the maximum number of unsent bytes that a write may leave in the kernel; with more it
   /// waits. A smaller value needs less memory for a slow client, and more wake-ups. 0 means net.ipv4.tcp_notsent_lowat,
   /// or else the send buffer size. Best effort: ignored where the kernel has no TCP_NOTSENT_LOWAT, see tcp(7).
-  std::uint32_t unsent_at_most = 1024 * 1024;
+  std::uint32_t max_unsent = 1024 * 1024;
   /// Accepts only connections that arrive on this interface, such as "eth0". Empty means any interface.
   interface_name interface = {};
 };

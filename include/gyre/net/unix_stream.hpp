@@ -49,7 +49,7 @@ class GYRE_API unix_stream : public socket_stream {
   ///
   /// Lifetime: `bytes`, `descriptors` and the open descriptors themselves stay valid until the await returns.
   /// Cancel: same as write_all. Errors: same as write_all; std::errc::invalid_argument for no byte, no descriptor or
-  /// more than most_passed_descriptors. See SCM_RIGHTS in unix(7).
+  /// more than max_passed_descriptors. See SCM_RIGHTS in unix(7).
   [[nodiscard("co_await it")]] send_descriptors_op send_descriptors(std::span<const std::byte> bytes GYRE_LIFETIMEBOUND,
                                                                     std::span<const int> descriptors
                                                                         GYRE_LIFETIMEBOUND) noexcept {

@@ -58,7 +58,7 @@ inline std::string waiting_tasks(const event_loop& loop) {
 /// One run of `cancel_at_every_await`. Returns whether the scenario reached `step`.
 template <class Make>
 bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& options, bool& was_cancelled) {
-  constexpr std::size_t most_turns = 1'000'000;
+  constexpr std::size_t max_turns = 1'000'000;
   constexpr std::chrono::seconds limit(60);
   char remark[48] = "";
   const misuse_remark step_in_messages(remark);
@@ -73,7 +73,7 @@ bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& option
       handle.cancel();
     }
     loop.turn(true);
-    if (turn > most_turns || dog.has_barked()) fail_at_step(step, "the scenario does not end");
+    if (turn > max_turns || dog.has_barked()) fail_at_step(step, "the scenario does not end");
   }
   was_cancelled = handle.state().was_cancelled();
   if (!was_cancelled) {

@@ -37,7 +37,7 @@ class listener {
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
     auto serve_one = [this, handler = std::move(handler)](tcp_stream peer) mutable -> task<> {
       pending_handshakes& pending = **pending_;
-      auto shaking = pending.run(std::move(peer), config_, most_handshakes_);
+      auto shaking = pending.run(std::move(peer), config_, max_handshakes_);
       stream encrypted = co_await std::move(shaking);
       if (!encrypted) co_return;
       auto serving = handler(std::move(encrypted));
@@ -52,12 +52,12 @@ class listener {
   void set_config(server_config next) noexcept { config_ = std::move(next); }
   /// The most handshakes in progress on each loop, at least 1. A further one makes the listener give up the oldest.
   /// To be called before it serves.
-  void limit_handshakes(std::size_t most) noexcept { most_handshakes_ = most; }
+  void limit_handshakes(std::size_t most) noexcept { max_handshakes_ = most; }
 
  private:
   tcp_listener below_;
   server_config config_;
-  std::size_t most_handshakes_ = 1024;
+  std::size_t max_handshakes_ = 1024;
   owned<loop_local<pending_handshakes>*, delete_target> pending_;
 };
 

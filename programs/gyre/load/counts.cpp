@@ -10,14 +10,14 @@ void load_counts::add(const load_counts& other) {
   for (const auto& [status, count] : other.statuses) statuses[status] += count;
   for (const auto& [error, count] : other.errors) errors[error] += count;
   unfinished += other.unfinished;
-  longest_unfinished = std::max(longest_unfinished, other.longest_unfinished);
+  max_unfinished = std::max(max_unfinished, other.max_unfinished);
   connections += other.connections;
   received += other.received;
 }
 
 void load_counts::add_unfinished(std::chrono::nanoseconds waited) noexcept {
   ++unfinished;
-  longest_unfinished = std::max(longest_unfinished, waited);
+  max_unfinished = std::max(max_unfinished, waited);
 }
 
 std::uint64_t load_counts::failed() const noexcept {

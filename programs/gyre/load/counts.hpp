@@ -16,7 +16,7 @@ struct load_counts {
   std::map<int, std::uint64_t> statuses;
   std::map<std::string, std::uint64_t> errors;
   std::uint64_t unfinished = 0;  // requests that had no response when the time was over
-  std::chrono::nanoseconds longest_unfinished{0};
+  std::chrono::nanoseconds max_unfinished{0};
   std::uint64_t connections = 0;  // made
   std::uint64_t received = 0;     // bytes, without those of TLS
 

@@ -18,8 +18,8 @@ class latency_histogram {
     ++counts_[index_of(value)];
     ++count_;
     sum_ += static_cast<double>(value);
-    if (value > most_) most_ = value;
-    if (value < least_) least_ = value;
+    if (value > max_) max_ = value;
+    if (value < min_) min_ = value;
   }
   void add(const latency_histogram& other) noexcept;
   void clear() noexcept { *this = {}; }
@@ -52,8 +52,8 @@ class latency_histogram {
 
   std::array<std::uint64_t, buckets> counts_{};
   std::uint64_t count_ = 0;
-  std::uint64_t most_ = 0;
-  std::uint64_t least_ = ~std::uint64_t{0};
+  std::uint64_t max_ = 0;
+  std::uint64_t min_ = ~std::uint64_t{0};
   double sum_ = 0;
 };
 

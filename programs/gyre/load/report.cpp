@@ -56,7 +56,7 @@ std::string report_text(const load_plan& plan, const load_counts& counts, std::c
   for (const auto& [error, count] : counts.errors) fmt::format_to(out, "  error        {}  {}\n", count, error);
   if (counts.unfinished > 0)
     fmt::format_to(out, "  unfinished   {}  (waited for a response when the time was over, for up to {})\n",
-                   counts.unfinished, duration_text(counts.longest_unfinished));
+                   counts.unfinished, duration_text(counts.max_unfinished));
   return text;
 }
 
@@ -72,8 +72,8 @@ std::string report_json(const load_plan& plan, const load_counts& counts, std::c
   fmt::format_to(out, ",\"responses\":{},\"rate\":{:.3f},\"bytes_received\":{},\"connections_made\":{}",
                  latencies.count(), static_cast<double>(latencies.count()) / seconds, counts.received,
                  counts.connections);
-  fmt::format_to(out, ",\"unfinished\":{},\"longest_unfinished_us\":{:.3f}", counts.unfinished,
-                 microseconds_of(counts.longest_unfinished));
+  fmt::format_to(out, ",\"unfinished\":{},\"max_unfinished_us\":{:.3f}", counts.unfinished,
+                 microseconds_of(counts.max_unfinished));
   fmt::format_to(out, ",\"latency_us\":{{\"shortest\":{:.3f},\"mean\":{:.3f},\"longest\":{:.3f}",
                  microseconds_of(latencies.shortest()), microseconds_of(latencies.mean()),
                  microseconds_of(latencies.longest()));

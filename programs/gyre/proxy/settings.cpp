@@ -23,7 +23,7 @@ void add_proxy_options(command& app, proxy_settings& settings) {
   app.add_option("--retries", settings.retries, "how many other servers are tried when that is safe")
       .in_range(0, 100)
       .show_default();
-  app.add_option("--max-fails", settings.choice.most_failures, "failures in a row after which a server is left out")
+  app.add_option("--max-fails", settings.choice.max_failures, "failures in a row after which a server is left out")
       .in_range(1, 1'000'000)
       .show_default();
   add_seconds(app, "--fail-timeout", settings.choice.pause, "for how long");

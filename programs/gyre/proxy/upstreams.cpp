@@ -69,11 +69,11 @@ void upstreams::note_success(std::size_t number) noexcept {
 void upstreams::note_failure(std::size_t number) noexcept {
   ++counts_[number].failures;
   server& failed = servers_[number];
-  if (++failed.failures < policy_.most_failures) return;
+  if (++failed.failures < policy_.max_failures) return;
   const gyre::time_point now = gyre::now();
   if (failed.paused_until <= now) ++failed.pauses;
   failed.paused_until = now + policy_.pause;
-  failed.failures = policy_.most_failures - 1;  // after the pause, one more failure is enough
+  failed.failures = policy_.max_failures - 1;  // after the pause, one more failure is enough
 }
 
 bool upstreams::set_healthy(std::size_t number, bool healthy) noexcept {

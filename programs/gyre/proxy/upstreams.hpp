@@ -43,7 +43,7 @@ class upstreams {
  public:
   struct policy {
     balance how = balance::round_robin;
-    unsigned most_failures = 3;  // in a row
+    unsigned max_failures = 3;  // in a row
     std::chrono::nanoseconds pause = std::chrono::seconds(10);
   };
 

@@ -61,7 +61,7 @@ std::string check_proxy(const std::string& text) {
 }
 
 std::string check_method(const std::string& text) {
-  constexpr std::size_t longest = gyre::http::head_parser::longest_method;
+  constexpr std::size_t longest = gyre::http::head_parser::max_method_size;
   if (gyre::http::is_token(text) && text.size() <= longest && text != "CONNECT") return {};
   return fmt::format("expected a method such as GET, other than CONNECT, of at most {} characters, got \"{}\"", longest,
                      text);

@@ -18,7 +18,7 @@
 namespace programs {
 namespace {
 
-constexpr int most_of_a_name = 10'000;
+constexpr int max_per_name = 10'000;
 
 [[noreturn]] void fail(const char* operation, const std::string& name) {
   throw gyre::io_error({errno, std::generic_category()}, operation, name);
@@ -28,9 +28,9 @@ constexpr int most_of_a_name = 10'000;
 std::string numbered(const std::string& wanted, int number) {
   if (number == 1) return wanted;
   constexpr std::size_t longest = 255;  // NAME_MAX
-  constexpr std::size_t longest_extension = 32;
+  constexpr std::size_t max_extension_size = 32;
   std::size_t dot = wanted.rfind('.');
-  if (dot == std::string::npos || wanted.size() - dot > longest_extension) dot = wanted.size();
+  if (dot == std::string::npos || wanted.size() - dot > max_extension_size) dot = wanted.size();
   const std::string end = fmt::format(" ({}){}", number, wanted.substr(dot));
   std::string stem = wanted.substr(0, dot);
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
@@ -58,7 +58,7 @@ bool new_file::link_as(const std::string& name) {
 }
 
 std::string new_file::keep_as(const std::string& wanted) {
-  for (int number = 1; number <= most_of_a_name; number = next_free(wanted, number))
+  for (int number = 1; number <= max_per_name; number = next_free(wanted, number))
     if (std::string name = numbered(wanted, number); link_as(name)) return name;
   throw gyre::http::status_error(409, "there are too many files of that name");
 }
@@ -72,11 +72,11 @@ bool new_file::is_there(const std::string& wanted, int number) const {
 // ten thousandth file with the same name costs a few look-ups, not ten thousand.
 int new_file::next_free(const std::string& wanted, int taken) const {
   int free = taken + 1;
-  for (int step = 1; free <= most_of_a_name && is_there(wanted, free); free = taken + step) {
+  for (int step = 1; free <= max_per_name && is_there(wanted, free); free = taken + step) {
     taken = free;
     step *= 2;
   }
-  free = std::min(free, most_of_a_name + 1);
+  free = std::min(free, max_per_name + 1);
   while (free - taken > 1) {
     const int middle = taken + (free - taken) / 2;
     (is_there(wanted, middle) ? taken : free) = middle;

@@ -94,8 +94,8 @@ bool is_full(std::error_code reason) noexcept {
 
 // A refusal after some files names them, so that the client need not send them again.
 http::status_error refusal(int status, std::string reason, const std::vector<std::string>& kept) {
-  constexpr std::size_t most_named = 20;
-  const std::size_t named = std::min(kept.size(), most_named);
+  constexpr std::size_t max_named = 20;
+  const std::size_t named = std::min(kept.size(), max_named);
   if (named == 0) reason += "; nothing was kept";
   for (std::size_t i = 0; i < named; ++i) reason.append(i == 0 ? "; kept: " : ", ").append(kept[i]);
   if (kept.size() > named) reason += fmt::format(" and {} more", kept.size() - named);

@@ -42,12 +42,12 @@ void directory_contents::read(int root, int directory, const std::string& path, 
   std::size_t seen = 0;
   while (const char* const each = open.next()) {
     const std::string_view name = each;
-    more_ = ++seen > most_looked_at;
+    more_ = ++seen > max_looked_at;
     if (more_) break;
     if (!hidden && name.starts_with('.')) continue;
     const auto found = look_at(open, name, root, path);
     if (!found) continue;
-    more_ = entries_.size() == most_entries;
+    more_ = entries_.size() == max_entries;
     if (more_) break;
     entries_.push_back({.size = found->size,
                         .modified = found->modified,

@@ -18,8 +18,8 @@ enum class listing_order : std::uint8_t { name, size, time };
 /// come before files in every order.
 class directory_contents {
  public:
-  static constexpr std::size_t most_entries = 20'000;
-  static constexpr std::size_t most_looked_at = 100'000;
+  static constexpr std::size_t max_entries = 20'000;
+  static constexpr std::size_t max_looked_at = 100'000;
 
   struct entry {
     std::uint64_t size = 0;

@@ -15,7 +15,7 @@ namespace gyre::http {
 namespace {
 
 // File systems record times in ticks, at most 10 ms on Linux. Changes within one tick get the same time.
-constexpr std::int64_t longest_tick = 20'000'000;
+constexpr std::int64_t max_tick = 20'000'000;
 
 owned_fd duplicate_of(int descriptor) {
   owned_fd own = owned_fd::duplicate_of(descriptor);
@@ -63,7 +63,7 @@ listing_cache::place& listing_cache::place_of(const wanted_directory& wanted) {
     places_.splice(places_.begin(), places_, each);
     return places_.front();
   }
-  if (places_.size() == most_places) places_.pop_back();
+  if (places_.size() == max_places) places_.pop_back();
   places_.push_front({.tree = wanted.tree, .path = wanted.path, .version = {}});
   return places_.front();
 }
@@ -77,14 +77,14 @@ bool listing_cache::is_good(const place& where, file_version now, std::uint64_t 
 }
 
 void listing_cache::begin(place& where, const wanted_directory& wanted, file_version version) {
-  if (*used_ > most_memory) throw status_error(503);
+  if (*used_ > max_memory) throw status_error(503);
   wanted_directory copy = wanted;
   owned_fd root = duplicate_of(wanted.root);
   owned_fd directory = duplicate_of(wanted.descriptor);
   event_loop& loop = event_loop::current();
   where.reading.emplace(read_directory(std::move(copy), std::move(root), std::move(directory), where.last, used_));
   where.version = version;
-  where.settled = version.modified_ns <= io::wall_clock_ns() - longest_tick;
+  where.settled = version.modified_ns <= io::wall_clock_ns() - max_tick;
   where.began = loop.now();
   where.number = ++readings_;
   if (armed()) return;

@@ -36,7 +36,7 @@ class listing_cache : private timer {
  public:
   using contents = std::shared_ptr<const directory_contents>;
   /// The limit of memory in use by contents, in bytes. Includes contents of responses that are still being sent.
-  static constexpr std::size_t most_memory = std::size_t{64} << 20U;
+  static constexpr std::size_t max_memory = std::size_t{64} << 20U;
 
   listing_cache() : used_(std::make_shared<std::size_t>(0)) {
     fire = [](timer& t) noexcept { static_cast<listing_cache&>(t).drop_old(); };
@@ -58,7 +58,7 @@ class listing_cache : private timer {
   static io::blocking_pool& pool();
 
  private:
-  static constexpr std::size_t most_places = 64;
+  static constexpr std::size_t max_places = 64;
   static constexpr io::monotonic_time keeps = 1'000'000'000;
 
   struct place {

@@ -89,11 +89,11 @@ bool chunked_decoder::take_line(std::string_view& input, std::size_t limit, pars
 }
 
 bool chunked_decoder::parse_size_line(std::string_view line) noexcept {
-  constexpr std::size_t most_digits = 15;  // less than 2^60
+  constexpr std::size_t max_digits = 15;  // less than 2^60
   std::size_t digits = 0;
   left_ = 0;
   for (; digits < line.size() && hex_value(line[digits]) >= 0; ++digits) {
-    if (digits == most_digits) return fail(parse_error::bad_chunk_size);
+    if (digits == max_digits) return fail(parse_error::bad_chunk_size);
     left_ = left_ * 16 + static_cast<std::uint64_t>(hex_value(line[digits]));
   }
   if (digits == 0) return fail(parse_error::bad_chunk_size);

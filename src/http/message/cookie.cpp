@@ -9,8 +9,8 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::size_t most_of_a_pair = 4096;        // the limit of browsers, RFC 6265 §6.1
-constexpr std::size_t most_of_an_attribute = 1024;  // browsers ignore longer ones
+constexpr std::size_t max_pair_size = 4096;       // the limit of browsers, RFC 6265 §6.1
+constexpr std::size_t max_attribute_size = 1024;  // browsers ignore longer ones
 
 bool is_cookie_octet(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
@@ -64,9 +64,9 @@ bool is_readable_date(unix_seconds when) noexcept {
 const char* find_fault(const set_cookie& it) noexcept {
   if (!is_token(it.name)) return "the name is not a token";
   if (!is_cookie_value(it.value)) return "the value holds what separates, white space, or what is not ASCII: encode it";
-  if (it.name.size() + it.value.size() > most_of_a_pair) return "name and value are longer than 4096 bytes";
+  if (it.name.size() + it.value.size() > max_pair_size) return "name and value are longer than 4096 bytes";
   if (!it.path.empty() && !is_path(it.path)) return "the path does not begin with a slash, or holds what it may not";
-  if (it.path.size() > most_of_an_attribute) return "the path is longer than 1024 bytes";
+  if (it.path.size() > max_attribute_size) return "the path is longer than 1024 bytes";
   if (!it.domain.empty() && !is_domain(it.domain)) return "the domain is not the name of a host";
   if (it.max_age && *it.max_age < 0) return "the age is negative";
   if (it.expires && !is_readable_date(*it.expires)) return "it expires in a year that clients do not read";

@@ -15,7 +15,7 @@ namespace gyre::http {
 namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-constexpr std::size_t longest_port = 5;
+constexpr std::size_t max_port_size = 5;
 
 bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
@@ -196,7 +196,7 @@ constexpr unsigned no_port = 65'536;
 bool parse_port(std::string_view digits, unsigned& out) noexcept {
   out = no_port;
   if (digits.empty()) return true;
-  if (digits.size() > longest_port) return false;
+  if (digits.size() > max_port_size) return false;
   unsigned value = 0;
   for (const char c : digits) {
     if (!is_digit(c)) return false;
@@ -228,7 +228,7 @@ bool is_host(std::string_view host) noexcept {
   std::size_t colon = host.size();
   while (colon > 0 && is_digit(host[colon - 1])) --colon;
   const std::size_t digits = host.size() - colon;
-  const bool has_port = colon > 1 && host[colon - 1] == ':' && digits < longest_port;
+  const bool has_port = colon > 1 && host[colon - 1] == ':' && digits < max_port_size;
   if (is_usual_host(has_port ? host.substr(0, colon - 1) : host)) return true;
   unsigned ignored = no_port;
   return parse_host(host, ignored);

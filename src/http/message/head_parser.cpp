@@ -80,14 +80,14 @@ bool head_parser::take_usual_lines(std::string_view bytes) {
 
 // The error for a request line that is too long.
 parse_error head_parser::why_too_long(std::string_view line) noexcept {
-  const std::string_view method = line.substr(0, longest_method + 1);
+  const std::string_view method = line.substr(0, max_method_size + 1);
   const bool never_ends = std::all_of(method.begin(), method.end(), is_token_character);
   return never_ends ? parse_error::method_too_long : parse_error::target_too_long;
 }
 
 parse_state head_parser::parse(std::string_view bytes) {
   constexpr std::size_t besides_target = 256;  // length of a request line without its target
-  static_assert(besides_target > longest_method);
+  static_assert(besides_target > max_method_size);
   if (error_ != parse_error::none) return parse_state::failed;
   rebase(bytes);
   for (;;) {
@@ -128,7 +128,7 @@ bool head_parser::parse_request_line(std::string_view line) noexcept {
   std::size_t end = 0;
   while (end < line.size() && is_token_character(line[end])) ++end;
   if (end == 0 || end == line.size() || line[end] != ' ') return refuse(parse_error::bad_method);
-  if (end > longest_method) return refuse(parse_error::method_too_long);
+  if (end > max_method_size) return refuse(parse_error::method_too_long);
   method_ = line.substr(0, end);
   line.remove_prefix(end + 1);
   constexpr std::string_view usual = " HTTP/1.1";

@@ -128,7 +128,7 @@ constexpr extension extensions[] = {
 static_assert(std::is_sorted(std::begin(extensions), std::end(extensions),
                              [](const extension& a, const extension& b) { return a.name < b.name; }));
 
-constexpr std::size_t longest_extension = [] {
+constexpr std::size_t max_extension_size = [] {
   std::size_t longest = 0;
   for (const extension& each : extensions) longest = std::max(longest, each.name.size());
   return longest;
@@ -173,8 +173,8 @@ std::string_view extension_of(std::string_view file_name) noexcept {
 std::string_view media_type_of(std::string_view file_name) noexcept {
   constexpr std::string_view unknown = "application/octet-stream";
   const std::string_view name = extension_of(file_name);
-  if (name.size() > longest_extension) return unknown;
-  std::array<char, longest_extension> buffer{};
+  if (name.size() > max_extension_size) return unknown;
+  std::array<char, max_extension_size> buffer{};
   std::transform(name.begin(), name.end(), buffer.begin(), &to_lower);
   const std::string_view wanted(buffer.data(), name.size());
   const auto* const found =

@@ -18,7 +18,7 @@ namespace gyre::http {
 namespace {
 
 constexpr std::size_t line_end_size = 2;
-constexpr std::size_t most_padding = 256;  // white space after a boundary
+constexpr std::size_t max_padding = 256;  // white space after a boundary
 
 // The only CR of the delimiter is its first byte. So candidates cannot overlap, and no byte is compared twice with the
 // delimiter, whatever a client sends.
@@ -182,7 +182,7 @@ multipart_decoder::state multipart_decoder::advance(std::string_view& input, std
         if (!skip_preamble(input)) return stopped();
         continue;
       case place::delimiter_line:
-        if (!take_line(input, most_padding, line) || !see_delimiter_line(line)) return stopped();
+        if (!take_line(input, max_padding, line) || !see_delimiter_line(line)) return stopped();
         partial_.clear();
         if (std::exchange(ends_part_, false)) return state::part_end;
         continue;

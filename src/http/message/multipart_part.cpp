@@ -80,9 +80,9 @@ bool continues_character(char c) noexcept { return (static_cast<unsigned char>(c
 
 // Returns the size of the longest prefix of UTF-8 text that ends between two characters.
 std::size_t cut_between_characters(std::string_view text, std::size_t most) noexcept {
-  constexpr std::size_t longest_character = 4;
+  constexpr std::size_t max_character_size = 4;
   if (text.size() <= most) return text.size();
-  for (std::size_t size = most; size + longest_character > most; --size)
+  for (std::size_t size = most; size + max_character_size > most; --size)
     if (!continues_character(text[size])) return size;
   return most;  // not UTF-8
 }

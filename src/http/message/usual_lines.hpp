@@ -72,14 +72,14 @@ template <int (*those_that_may_not)(__m128i) noexcept>
 /// "GET /path HTTP/1.1".
 [[nodiscard]] inline const char* take_usual_request_line(const char* at, const char* end, std::string_view& method,
                                                          std::string_view& target) noexcept {
-  constexpr std::ptrdiff_t longest_method = 16;  // less than head_parser::longest_method
+  constexpr std::ptrdiff_t max_method_size = 16;  // less than head_parser::max_method_size
   constexpr std::string_view rest = " HTTP/1.1\r\n";
   const char* const begin = at;
   if (end - at >= 4 && std::memcmp(at, "GET ", 4) == 0)
     at += 3;
   else
     while (at != end && is_token_character(*at)) ++at;
-  if (at == begin || at - begin > longest_method || at == end || *at != ' ') return nullptr;
+  if (at == begin || at - begin > max_method_size || at == end || *at != ' ') return nullptr;
   const char* const target_begin = at + 1;
   const char* const target_end = end_of_target(target_begin, end);
   if (target_end == target_begin || end - target_end < static_cast<std::ptrdiff_t>(rest.size())) return nullptr;

@@ -18,15 +18,15 @@ constexpr io::monotonic_time retry_after = 50'000'000;
 
 const access_log_options& checked(const access_log_options& options) {
   if (options.buffer == 0) throw std::invalid_argument("access_log: buffer is 0: every line would be lost");
-  if (options.longest_value == 0)
-    throw std::invalid_argument("access_log: longest_value is 0: no target and no field would be shown");
+  if (options.max_value_size == 0)
+    throw std::invalid_argument("access_log: max_value_size is 0: no target and no field would be shown");
   return options;
 }
 
 // Timers fire at the beginning of a turn, so a timer that is due at once gathers all lines of the current turn.
 struct access_log::state : timer {
   state(int descriptor, const access_log_options& options)
-      : output(descriptor, "the access log"), lines(options.format, options.longest_value), most(options.buffer) {
+      : output(descriptor, "the access log"), lines(options.format, options.max_value_size), most(options.buffer) {
     fire = [](timer& t) noexcept { static_cast<state&>(t).write(); };
   }
 

@@ -61,7 +61,7 @@ task<> compressing_filter::write(std::string_view piece) {
   constexpr std::size_t slice = std::size_t{256} << 10U;  // bounds the compressed output held in memory
   const busy_scope busy(*this);
   // The encoder may produce no output for a long time, so check for a full buffer and a broken connection first.
-  if (out_.waiting() >= body_writer::waiting_at_most)
+  if (out_.waiting() >= body_writer::max_waiting)
     co_await out_.flush();
   else
     co_await out_.write({});
@@ -113,7 +113,7 @@ void compressing_filter::flush_now(io::completion& c) noexcept {
   if (filter == nullptr) return;
   filter->scheduled_ = nullptr;
   if (filter->busy_ || !filter->pending_ || filter->failure_) return;  // the busy call schedules this again
-  if (filter->out_.waiting() >= body_writer::waiting_at_most) return;  // as does one that waits for the client
+  if (filter->out_.waiting() >= body_writer::max_waiting) return;      // as does one that waits for the client
   try {
     filter->encoder_.encode({}, encode_until::flushed, filter->ready_);
     filter->pending_ = false;

@@ -19,7 +19,7 @@ namespace gyre::http {
 
 /// Compresses the data written, and sends it when the writing task waits for something else.
 ///
-/// Bounded: once body_writer::waiting_at_most compressed bytes wait for the client, the encoder's output is no longer
+/// Bounded: once body_writer::max_waiting compressed bytes wait for the client, the encoder's output is no longer
 /// sent in the background. The next call first waits until the client has taken them.
 class compressing_filter final : public body_filter {
  public:

@@ -103,8 +103,8 @@ void line_writer::append_combined(std::string& out, const exchange& what) {
   const request& r = what.request;
   const auto value = [&](std::string_view text, bool quoted) {
     if (text.empty()) text = "-";
-    append_text(out, text.substr(0, longest_), quoted);
-    if (text.size() > longest_) out.append("...");
+    append_text(out, text.substr(0, max_size_), quoted);
+    if (text.size() > max_size_) out.append("...");
   };
   value(r.peer().host(), false);
   out.append(" - ");
@@ -129,8 +129,8 @@ void line_writer::append_combined(std::string& out, const exchange& what) {
 void line_writer::append_member(std::string& out, std::string_view name, std::string_view value) const {
   if (value.empty()) return;
   out.append(",\"").append(name).append("\":\"");
-  append_json_characters(out, value.substr(0, longest_));
-  if (value.size() > longest_) out.append("...");
+  append_json_characters(out, value.substr(0, max_size_));
+  if (value.size() > max_size_) out.append("...");
   out += '"';
 }
 

@@ -12,7 +12,7 @@ namespace gyre::http {
 /// Writes lines. The formatted time is reused within the same second.
 class line_writer {
  public:
-  line_writer(log_format format, std::size_t longest_value) noexcept : format_(format), longest_(longest_value) {}
+  line_writer(log_format format, std::size_t max_value_size) noexcept : format_(format), max_size_(max_value_size) {}
 
   void append(std::string& out, const exchange& what, timespec when);
   void append_lost(std::string& out, std::uint64_t lines, timespec when);
@@ -27,7 +27,7 @@ class line_writer {
   [[nodiscard]] std::string_view without_user(std::string_view url);
 
   log_format format_;
-  std::size_t longest_;
+  std::size_t max_size_;
   std::time_t second_ = -1;
   std::string time_;       // of `second_`, in the log's format
   std::string shortened_;  // a URL without its user name

@@ -17,7 +17,7 @@ namespace gyre::http {
 namespace {
 
 // Longer than anybody waits, and still representable in nanoseconds.
-constexpr double longest_retry_after = 1.0e9;
+constexpr double max_retry_after = 1.0e9;
 
 struct bucket {
   std::string key;
@@ -98,7 +98,7 @@ std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point wh
     return std::chrono::nanoseconds::zero();
   }
   return std::chrono::ceil<std::chrono::nanoseconds>(
-      seconds(std::min(longest_retry_after, (1 - of_key.tokens) / options.rate)));
+      seconds(std::min(max_retry_after, (1 - of_key.tokens) / options.rate)));
 }
 
 std::size_t token_buckets::size() const noexcept {

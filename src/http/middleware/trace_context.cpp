@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t trace_digits = 32;
 constexpr std::size_t parent_digits = 16;
-constexpr std::size_t longest_state = 512;  // §3.3.1.5
+constexpr std::size_t max_state_size = 512;  // §3.3.1.5
 
 bool is_hex(std::string_view text) noexcept {
   return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -26,7 +26,7 @@ struct tracing {
 
   task<response> operator()(request& r, next_handler next) const {
     auto brought = trust_client ? trace_context::parse(r.field("traceparent")) : std::nullopt;
-    if (brought && r.field("tracestate").size() <= longest_state) brought->state = r.field("tracestate");
+    if (brought && r.field("tracestate").size() <= max_state_size) brought->state = r.field("tracestate");
     trace_context step = brought ? brought->next_step() : trace_context::begin();
     r.set_attribute("trace_id", step.trace_id);
     const auto bound = current_trace().bind(std::move(step));

@@ -87,7 +87,7 @@ void body_reader::expect_one_reader() const {
     misuse("two tasks read the body of one request at the same time: let one task read, and hand on what it has read");
 }
 
-task<std::string_view> body_reader::receive_at_most(std::size_t most) {
+task<std::string_view> body_reader::receive_some(std::size_t most) {
   expect_one_reader();
   if (kind_ == body_kind::sized) check_limit(received_ + left_);
   if (continue_wanted_) co_await ask_for_it();
@@ -126,11 +126,11 @@ task<std::size_t> body_reader::receive_bulk(socket_bulk& bulk) {
 
 void body_reader::end_bulk() noexcept { input_->transport().bulk_socket()->resume_watch(); }
 
-GYRE_CORO_WRAPPER task<std::string_view> body_reader::receive() { return receive_at_most(std::string_view::npos); }
+GYRE_CORO_WRAPPER task<std::string_view> body_reader::receive() { return receive_some(std::string_view::npos); }
 
 task<std::size_t> body_reader::read_some(std::span<std::byte> buffer) {
   if (buffer.empty()) co_return std::size_t{0};
-  const std::string_view piece = co_await receive_at_most(buffer.size());
+  const std::string_view piece = co_await receive_some(buffer.size());
   if (!piece.empty()) std::memcpy(buffer.data(), piece.data(), piece.size());
   co_return piece.size();
 }

@@ -56,7 +56,7 @@ task<> body_writer::write(std::string_view piece) {
   check(co_await output_->write(piece));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   cut_off_ = false;
-  if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
+  if (!output_->settle(upcoming::waiting_for_handler)) check(co_await output_->flush());
 }
 
 socket_state* body_writer::bulk_target() const noexcept {
@@ -80,8 +80,8 @@ std::size_t body_writer::waiting() const noexcept {
 
 void body_writer::append(std::string_view piece) {
   if (output_ != nullptr) output_->check_loop("append");
-  if (filter_ == nullptr) output_->make_room(waiting_at_most);
-  if (waiting() >= waiting_at_most)
+  if (filter_ == nullptr) output_->make_room(max_waiting);
+  if (waiting() >= max_waiting)
     throw io_error(std::make_error_code(std::errc::no_buffer_space), "append", "the response's body");
   count(piece.size());
   if (piece.empty() || cut_off_) return;
@@ -97,7 +97,7 @@ void body_writer::append(std::string_view piece) {
   output_->buffer().append(piece);
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   cut_off_ = false;
-  (void)output_->settle(before::waiting_for_handler);
+  (void)output_->settle(upcoming::waiting_for_handler);
 }
 
 GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {
@@ -119,7 +119,7 @@ task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size
   check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   cut_off_ = false;
-  if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
+  if (!output_->settle(upcoming::waiting_for_handler)) check(co_await output_->flush());
 }
 
 // Reads the file in pieces, because a filter has to see the bytes. Reading may block.
@@ -173,7 +173,7 @@ void body_writer::send_head() {
   output_->check_loop("send_head");
   if (head_.empty() || output_->failed()) return;
   release_head();
-  (void)output_->settle(before::waiting_for_handler);
+  (void)output_->settle(upcoming::waiting_for_handler);
 }
 
 }  // namespace gyre::http

@@ -54,15 +54,15 @@ class cipher_buffers {
     if (empty.capacity() < smallest) return;
     std::string taken = std::move(empty);
     empty = std::string();
-    if (taken.capacity() > largest || count_ == most_kept) return;
-    if (free_ == nullptr) free_.reset(new (std::nothrow) std::string[most_kept]);
+    if (taken.capacity() > largest || count_ == max_kept) return;
+    if (free_ == nullptr) free_.reset(new (std::nothrow) std::string[max_kept]);
     if (free_ == nullptr) return;
     taken.clear();
     free_[count_++].swap(taken);
   }
 
  private:
-  static constexpr std::size_t most_kept = 64;
+  static constexpr std::size_t max_kept = 64;
   std::unique_ptr<std::byte[]> plain_;
   struct plain_blocks {
     std::array<std::unique_ptr<std::byte[]>, 16> free;  // the first `count`

@@ -13,7 +13,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24);
+constexpr std::chrono::nanoseconds max_wait = std::chrono::hours(24);
 
 // Skips empty lines before a request; they have no meaning: RFC 9112 §2.2.
 std::string_view behind_empty_lines(std::string_view received) noexcept {
@@ -34,14 +34,14 @@ bool may_serve_another(int operations) noexcept {
 // A response that is cut off must not look complete. This matters most for one that ends with the
 // connection: RFC 9112 §8. Since a cancel ends the connection too, the check is made when the workspace is
 // given back, for whatever reason.
-class connection::reset_of_cut_off {
+class connection::reset_on_abort {
  public:
-  reset_of_cut_off(connection& served, const workspace& work) noexcept : served_(served), output_(work.output) {
+  reset_on_abort(connection& served, const workspace& work) noexcept : served_(served), output_(work.output) {
     served_.in_response_ = false;
   }
-  reset_of_cut_off(const reset_of_cut_off&) = delete;
-  reset_of_cut_off& operator=(const reset_of_cut_off&) = delete;
-  ~reset_of_cut_off() {
+  reset_on_abort(const reset_on_abort&) = delete;
+  reset_on_abort& operator=(const reset_on_abort&) = delete;
+  ~reset_on_abort() {
     if (served_.handed_over_ != nullptr) return;
     if (served_.in_response_ || output_.failed() || output_.has_unsent()) served_.transport_.reset_at_end();
   }
@@ -54,7 +54,7 @@ class connection::reset_of_cut_off {
 connection::~connection() {
   if (handed_over_ == nullptr) return;  // there was memory for serve_with_waits
   const workspaces::lent back(server_.work, *std::exchange(handed_over_, nullptr));
-  const reset_of_cut_off after(*this, *back);
+  const reset_on_abort after(*this, *back);
 }
 
 task<> connection::serve_rest(bool& goes_on) {
@@ -79,10 +79,10 @@ bool connection::serve_at_once(std::string_view received) {
 
 // serve_with_waits takes over the workspace when this returns false.
 inline bool connection::serve_at_once(workspaces::lent& work) {
-  const reset_of_cut_off after(*this, *work);
+  const reset_on_abort after(*this, *work);
   reached_ = serve_arrived(*work);
   const bool all = reached_ == stop::at_end_of_input && (*work).input.empty();
-  if (all && (*work).output.settle(before::waiting_for_client)) return true;  // sends nearly all responses
+  if (all && (*work).output.settle(upcoming::waiting_for_client)) return true;  // sends nearly all responses
   handed_over_ = &work.release();
   return false;
 }
@@ -101,14 +101,14 @@ connection::stop connection::serve_arrived(workspace& work) {
     if (!answer_at_once(work)) return stop::at_slow_answer;
     if (work.input.empty()) return stop::at_end_of_input;
     work.begin_next_request();
-    if (!work.output.settle(before::more_output)) return stop::at_full_output;
+    if (!work.output.settle(upcoming::more_output)) return stop::at_full_output;
     if (!may_serve_another(operations)) return stop::at_end_of_budget;
   }
 }
 
 task<connection::next_step> connection::serve_with_waits() {
   const workspaces::lent lent(server_.work, *std::exchange(handed_over_, nullptr));
-  const reset_of_cut_off after(*this, *lent);
+  const reset_on_abort after(*this, *lent);
   workspace& work = *lent;
   stop reached = reached_;
   std::uint64_t requests = requests_;
@@ -132,7 +132,7 @@ task<connection::next_step> connection::serve_with_waits() {
       if (work.input.empty() || may_serve_another(3)) continue;
       reached = stop::at_end_of_budget;
     }
-    const before what = reached == stop::at_full_output ? before::more_output : before::waiting_for_client;
+    const upcoming what = reached == stop::at_full_output ? upcoming::more_output : upcoming::waiting_for_client;
     if (!work.output.settle(what)) {
       const transfer sent = co_await work.output.flush();
       if (sent != transfer::done) co_return next_step::reset;
@@ -143,7 +143,7 @@ task<connection::next_step> connection::serve_with_waits() {
     const std::string_view head = work.input.head();
     if (behind_empty_lines(head).empty()) work.input.consume(head.size());
     if (work.input.empty()) co_return next_step::go_on;
-    if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, longest_wait);
+    if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, max_wait);
     if (now() >= *head_due && std::exchange(late, true)) co_return co_await refuse(work, 408);
     buffer_lease received;
     const transfer outcome =
@@ -172,7 +172,7 @@ sending connection::how_to_send(const workspace& work, bool close) {
 // True for a response that is sent with its head, and after which the connection goes on.
 bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
   const bool in_memory = r.source == body_source::value || r.source == body_source::borrowed;
-  return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::gathered_at_most)) &&
+  return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::max_gathered)) &&
          work.framing.body == body_kind::none && work.framing.keep_alive && work.parser.minor_version() > 0 &&
          !r.close_connection && !last_request() && server_.options.observer == nullptr &&
          work.parser.method() != "CONNECT";
@@ -208,7 +208,7 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
                          {.lines = server_.lines(), .head_only = head_only, .close = true});
   (void)sender.begin();
   progress p{.clock = stopwatch(false), .status = status, .body_bytes = sender.body_bytes()};
-  const told_at_end observer(*this, work, p);
+  const observer_guard observer(*this, work, p);
   const transfer flushed = co_await work.output.flush();
   p.complete = flushed == transfer::done;
   co_return p.complete ? next_step::linger : next_step::reset;
@@ -226,7 +226,7 @@ task<> connection::refuse_service() {
   const workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
   next_step step = next_step::close;
   {
-    const reset_of_cut_off after(*this, *work);
+    const reset_on_abort after(*this, *work);
     step = co_await refuse(*work, 503);
   }
   if (step == next_step::linger) co_await finish();

@@ -56,8 +56,8 @@ class connection final : private message_input::interim_sender {
     at_end_of_budget,  // others run before the next request
   };
   struct progress;
-  class told_at_end;
-  class reset_of_cut_off;
+  class observer_guard;
+  class reset_on_abort;
 
   [[nodiscard]] bool serve_at_once(workspaces::lent& work);
   [[nodiscard]] stop serve_arrived(workspace& work);

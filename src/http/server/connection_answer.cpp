@@ -66,9 +66,9 @@ task<connection::next_step> connection::answer_while_sending(workspace& work) {
 
 task<connection::next_step> connection::answer(workspace& work) {
   progress p{.clock = stopwatch(server_.options.observer != nullptr)};
-  const told_at_end observer(*this, work, p);
+  const observer_guard observer(*this, work, p);
   // Responses to earlier requests do not wait for this one.
-  if (!work.output.settle(before::waiting_for_handler)) {
+  if (!work.output.settle(upcoming::waiting_for_handler)) {
     const transfer sent = co_await work.output.flush();
     if (sent != transfer::done) {
       p.status = client_has_left;
@@ -149,7 +149,7 @@ task<> connection::ask_for_body(workspace& work, progress& p) {
 task<connection::next_step> connection::skip_body(workspace& work) {
   constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);
   constexpr std::chrono::nanoseconds between_looks = std::chrono::milliseconds(250);  // whether the server drains
-  if (!work.output.settle(before::waiting_for_client)) {
+  if (!work.output.settle(upcoming::waiting_for_client)) {
     const transfer sent = co_await work.output.flush();
     if (sent != transfer::done) co_return next_step::reset;
   }
@@ -263,7 +263,7 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
 task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
   const transfer sent = co_await work.output.flush();
   if (sent != transfer::done) co_return next_step::reset;
-  const bool ended_well = co_await speak(protocol, work.input, work.request);
+  const bool ended_well = co_await run_protocol(protocol, work.input, work.request);
   in_response_ = !ended_well;
   co_return ended_well ? next_step::linger : next_step::reset;
 }

@@ -33,12 +33,12 @@ struct connection::progress {
 };
 
 /// Reports a request to the observer when it ends, also when the connection is cancelled.
-class connection::told_at_end {
+class connection::observer_guard {
  public:
-  told_at_end(const connection& c, const workspace& work, const progress& p) noexcept
+  observer_guard(const connection& c, const workspace& work, const progress& p) noexcept
       : connection_(c), work_(work), progress_(p) {}
-  told_at_end& operator=(told_at_end&&) = delete;
-  ~told_at_end() {
+  observer_guard& operator=(observer_guard&&) = delete;
+  ~observer_guard() {
     if (connection_.server_.options.observer != nullptr) connection_.tell_observer(work_, progress_);
   }
 

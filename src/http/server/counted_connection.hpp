@@ -16,7 +16,7 @@ class connection_place {
   /// Returns false when there are too many. To be called once.
   [[nodiscard]] bool take(const server_state& server, const address& peer) noexcept {
     const server_limits& limits = server.options.limits;
-    const std::size_t of_peer = most_of(peer, limits);
+    const std::size_t of_peer = limit_of(peer, limits);
     by_peer_ = of_peer < limits.connections;
     if (by_peer_ && !server.count.add(peer, of_peer)) return false;
     taken_ = server.count.add(limits.connections);
@@ -32,7 +32,7 @@ class connection_place {
   }
 
  private:
-  static std::size_t most_of(const address& peer, const server_limits& limits) noexcept {
+  static std::size_t limit_of(const address& peer, const server_limits& limits) noexcept {
     if (peer.empty()) return limits.connections;
     if (limits.connections_per_address) return *limits.connections_per_address;
     return is_of_internet(peer) ? server_limits::default_connections_per_address : limits.connections;

@@ -71,10 +71,10 @@ class handshakes : private io::completion {
   }
 
  private:
-  static constexpr int most_in_turn = 4;
+  static constexpr int max_in_turn = 4;
 
   void run_some() noexcept {
-    for (int i = 0; i < most_in_turn && first_ready_ != nullptr; ++i) {
+    for (int i = 0; i < max_in_turn && first_ready_ != nullptr; ++i) {
       entry& next = *first_ready_;
       first_ready_ = next.next_ready_;
       next.step(next);

@@ -55,9 +55,9 @@ inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
 
 task<transfer> message_output::write(std::string_view bytes) {
   if (failed()) co_return state_;
-  if (bytes.size() <= gathered_at_most && buffer_.size() + bytes.size() <= 2 * gathered_at_most) {
+  if (bytes.size() <= max_gathered && buffer_.size() + bytes.size() <= 2 * max_gathered) {
     buffer_.append(bytes);
-    if (!settle(before::more_output)) (void)co_await flush();
+    if (!settle(upcoming::more_output)) (void)co_await flush();
     co_return state_;
   }
   if (in_background_ > 0) co_await background_ended();
@@ -76,7 +76,7 @@ task<transfer> message_output::write(std::string_view bytes) {
 // A small file in the page cache is cheaper to copy into the buffer than to send with its own system call.
 // Returns false when it has to be sent.
 bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t count) {
-  if (count > gathered_at_most || failed()) return false;
+  if (count > max_gathered || failed()) return false;
   const std::size_t size_before = buffer_.size();
   const auto size = static_cast<std::size_t>(count);
   bool whole = false;
@@ -103,7 +103,7 @@ void message_output::fail_file(int file, std::error_code reason) {
 
 task<transfer> message_output::send_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (append_file(file, offset, count)) {
-    if (!settle(before::more_output)) (void)co_await flush();
+    if (!settle(upcoming::more_output)) (void)co_await flush();
     co_return state_;
   }
   // Sends the head in one segment with the beginning of the file.

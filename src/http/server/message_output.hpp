@@ -22,7 +22,7 @@
 namespace gyre::http {
 
 /// The next step of a connection. It decides whether the bytes that were gathered leave now.
-enum class before : std::uint8_t {
+enum class upcoming : std::uint8_t {
   more_output,         // they leave once 16 KiB have gathered
   waiting_for_client,  // they leave now
   waiting_for_handler  // code of the program runs, and may take long: they leave when its task waits
@@ -37,7 +37,7 @@ enum class before : std::uint8_t {
 /// would be taken for the rest of it.
 class message_output {
  public:
-  static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
+  static constexpr std::size_t max_gathered = std::size_t{16} << 10U;
   // A larger range is written in pieces of this size.
   static constexpr std::size_t piece = io::bulk_size;
 
@@ -56,9 +56,9 @@ class message_output {
 
   /// Sends the gathered bytes if it is time for that and the connection takes them. Returns false when the caller has
   /// to await flush(): for the rest, or for the report of a failure.
-  [[nodiscard]] bool settle(before next) {
-    if (next == before::more_output) return buffer_.size() < gathered_at_most;
-    if (next == before::waiting_for_handler) return buffer_.empty() || send_when_waiting();
+  [[nodiscard]] bool settle(upcoming next) {
+    if (next == upcoming::more_output) return buffer_.size() < max_gathered;
+    if (next == upcoming::waiting_for_handler) return buffer_.empty() || send_when_waiting();
     send_now(write_hint::waits_for_rest);
     return buffer_.empty() && !failed();
   }

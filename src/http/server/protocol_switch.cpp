@@ -58,10 +58,10 @@ bool begins_protocol(response& answer, const request& asked) {
   return false;
 }
 
-task<bool> speak(protocol_handler& protocol, message_input& input, const request& asked) {
+task<bool> run_protocol(protocol_handler& protocol, message_input& input, const request& asked) {
   any_stream stream{upgraded_stream(input)};
   try {
-    co_await protocol.speak(std::move(stream));
+    co_await protocol.run(std::move(stream));
     co_return true;
   } catch (const cancelled&) {
     throw;

@@ -16,6 +16,6 @@ class message_input;
 
 /// Gives `protocol` the connection of the request that asked for it. Returns false when it has
 /// failed; the failure has been reported.
-[[nodiscard]] task<bool> speak(protocol_handler& protocol, message_input& input, const request& asked);
+[[nodiscard]] task<bool> run_protocol(protocol_handler& protocol, message_input& input, const request& asked);
 
 }  // namespace gyre::http

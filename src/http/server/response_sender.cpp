@@ -89,7 +89,7 @@ bool response_sender::begin() {
   else
     choose_lines(head, how_, own, takes_over);
   head.upgrade = own.upgrade;  // requires Connection: upgrade, RFC 9110 §7.8
-  if (has_body_ && is_in_memory() && bytes.size() <= message_output::gathered_at_most) {
+  if (has_body_ && is_in_memory() && bytes.size() <= message_output::max_gathered) {
     head.body = bytes;
     body_bytes_ = bytes.size();
     has_all_ = true;
@@ -97,7 +97,7 @@ bool response_sender::begin() {
   holds_head_ = has_body_ && response_.source == body_source::producer;
   if (holds_head_) response_.value.clear();
   append_head(holds_head_ ? response_.value : output_.buffer(), head);
-  return (!has_body_ || has_all_) && output_.settle(before::more_output);
+  return (!has_body_ || has_all_) && output_.settle(upcoming::more_output);
 }
 
 // Counts the bytes taken of a body after its head, however the sending ends.

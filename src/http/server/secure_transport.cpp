@@ -19,9 +19,9 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::size_t most_gathered = std::size_t{16} << 10U;   // of the heads of requests
-constexpr std::size_t most_encrypted = std::size_t{64} << 10U;  // at once, before it is sent
-constexpr std::size_t large_file = std::size_t{1} << 20U;       // worth to move the encryption to the kernel
+constexpr std::size_t max_gathered = std::size_t{16} << 10U;   // of the heads of requests
+constexpr std::size_t max_encrypted = std::size_t{64} << 10U;  // at once, before it is sent
+constexpr std::size_t large_file = std::size_t{1} << 20U;      // worth to move the encryption to the kernel
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -57,7 +57,7 @@ bool secure_transport::push(bool more) noexcept {
 
 secure_transport::arrival secure_transport::arrived(buffer_lease received) {
   if (!received.empty()) input_ = std::move(received);
-  const std::span<std::byte> plain = server_.ciphers.plain().first(most_gathered);
+  const std::span<std::byte> plain = server_.ciphers.plain().first(max_gathered);
   const secure_session::progress made = decrypt(plain);
   if (input_.empty()) input_.release();
   // Tickets and answers to a KeyUpdate leave with the response.
@@ -151,10 +151,10 @@ task<transfer> secure_transport::write(std::string_view first, std::string_view 
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   for (std::string_view rest : {without_held(first), without_held(second)}) {
     while (!rest.empty()) {
-      const std::string_view piece = rest.substr(0, most_encrypted);
+      const std::string_view piece = rest.substr(0, max_encrypted);
       rest.remove_prefix(piece.size());
       if (!encrypt(piece)) co_return transfer::failed;
-      if (unsent_.size() < most_encrypted) continue;
+      if (unsent_.size() < max_encrypted) continue;
       const bool flushed = co_await flush();
       if (!flushed) co_return outcome_of(false, waiting);
     }
@@ -168,8 +168,8 @@ std::ptrdiff_t secure_transport::write_now(std::string_view bytes, write_hint hi
   const bool more = hint == write_hint::more_follows;
   if (failed_ || (holds_byte_ && !push(more))) return -1;
   if ((holds_byte_ && !unsent_.empty()) || bytes.empty()) return 0;
-  const std::string_view fresh = without_held(bytes.substr(0, most_encrypted));
-  std::size_t taken = std::min(bytes.size(), most_encrypted);
+  const std::string_view fresh = without_held(bytes.substr(0, max_encrypted));
+  std::size_t taken = std::min(bytes.size(), max_encrypted);
   try {
     if (!fresh.empty() && !encrypt(fresh)) return -1;
   } catch (...) {  // no memory, perhaps in the middle of a record
@@ -205,7 +205,7 @@ task<send_file_result> secure_transport::encrypt_file(int file, std::uint64_t of
   send_file_result result;
   std::string from_disk;
   while (result.sent < count && !in_kernel_) {
-    const std::size_t most = std::min(count - result.sent, most_encrypted);
+    const std::size_t most = std::min(count - result.sent, max_encrypted);
     const std::uint64_t at = offset + result.sent;
     std::span<std::byte> plain = server_.ciphers.plain().first(most);
     std::ptrdiff_t size = io::read_cached(file, plain.data(), most, at);

@@ -87,14 +87,14 @@ server_options&& checked(server_options&& options) {
 }
 
 // A server's open files belong to the loop, which may end before the server does.
-class use_on_loop {
+class server_user {
  public:
-  use_on_loop(server_state& server, const char* operation) noexcept : server_(server) {
+  server_user(server_state& server, const char* operation) noexcept : server_(server) {
     server.owner.expect_own(operation);
     ++server.users;
   }
-  use_on_loop& operator=(use_on_loop&&) = delete;
-  ~use_on_loop() {
+  server_user& operator=(server_user&&) = delete;
+  ~server_user() {
     if (--server_.users > 0) return;
     server_.files.clear();
     server_.listings.clear();
@@ -141,30 +141,30 @@ task<> drain(server_state& server, served_connections& accepted, task<> connecti
 }
 
 // Drains a connection that the program accepted: it observes stop requests on its own.
-class drain_of_connection : private stop_observer {
+class connection_drain : private stop_observer {
  public:
-  drain_of_connection(server_state& server, task_group& group, stream_connection& client) noexcept
+  connection_drain(server_state& server, task_group& group, stream_connection& client) noexcept
       : server_(server), group_(group), client_(client) {
     told = [](stop_observer& observer, stop_level level) noexcept {
-      static_cast<drain_of_connection&>(observer).hear(level);
+      static_cast<connection_drain&>(observer).on_stop(level);
     };
     idle_.owner = end_.owner = this;
     idle_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->client_.interrupt_if_idle(); };
     end_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->group_.cancel(); };
     event_loop::current().stops().add(*this);
   }
-  drain_of_connection& operator=(drain_of_connection&&) = delete;
-  ~drain_of_connection() {
+  connection_drain& operator=(connection_drain&&) = delete;
+  ~connection_drain() {
     event_loop::current().stops().remove(*this);
     for (limit* each : {&idle_, &end_}) event_loop::current().timers().disarm(*each);
   }
 
  private:
   struct limit : timer {
-    drain_of_connection* owner = nullptr;
+    connection_drain* owner = nullptr;
   };
 
-  void hear(stop_level level) noexcept {
+  void on_stop(stop_level level) noexcept {
     if (level == stop_level::forced) return group_.cancel();
     if (!server_.options.observe_stop) return;
     server_.draining = true;
@@ -214,7 +214,7 @@ server_options options_for_other_loop(server_state& first) {
 template <class Listener>
 task<> run_here(server_state& server, Listener& listener, loop_share* share) {
   using stream = decltype(listener.accept().await_resume());
-  const use_on_loop here(server, "run");
+  const server_user here(server, "run");
   const std::source_location where = co_await started_by_program_at();
   served_connections connections(co_await this_task_context{}, server.options.observe_stop, share);
   socket_connections serve{server};
@@ -245,7 +245,7 @@ template <class Stream>
 task<> run_on_loops(server_state& server, stream_listener<Stream>& listener) {
   const std::source_location where = co_await started_by_program_at();
   const event_loop& home = event_loop::current();
-  const use_on_loop here(server, "run");
+  const server_user here(server, "run");
   auto serve = [&](stream_listener<Stream>& own, loop_share* share) -> task<> {
     if (&event_loop::current() == &home) {
       co_await run_here(server, own, share);
@@ -319,13 +319,13 @@ GYRE_CORO_WRAPPER task<> server::run() {
 }
 
 task<> server::serve_connection(any_stream stream, address peer) {
-  std::optional<use_on_loop> user(std::in_place, state(), "serve_connection");
+  std::optional<server_user> user(std::in_place, state(), "serve_connection");
   any_stream here = std::move(stream);  // closed when this returns, not when the task object is destroyed
   stream_transport carrier(here, state().options.timeouts.write);
   auto both = [&](task_group& group) -> task<> {
     const counted_connection counted(state(), peer);
     stream_connection client(state(), carrier, peer);
-    const drain_of_connection stopping(state(), group, client);
+    const connection_drain stopping(state(), group, client);
     group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
     if (counted.taken())
       co_await client.run();

@@ -28,9 +28,9 @@ struct secret_hash {
 
 struct shared_connection_count::counts {
   using table = std::unordered_map<client_network, std::size_t, secret_hash>;
-  static constexpr std::size_t most_spare = 64;
+  static constexpr std::size_t max_spare = 64;
 
-  counts() { spare.reserve(most_spare); }
+  counts() { spare.reserve(max_spare); }
   std::size_t& of(const client_network& from) {
     if (const auto found = of_network.find(from); found != of_network.end()) return found->second;
     if (spare.empty()) return of_network[from];
@@ -84,7 +84,7 @@ void shared_connection_count::remove(const address& peer) noexcept {
   const std::scoped_lock lock(counts_->mutex);
   const auto found = counts_->of_network.find(network_of(peer));
   if (--found->second > 0) return;
-  if (counts_->spare.size() < counts::most_spare)
+  if (counts_->spare.size() < counts::max_spare)
     counts_->spare.push_back(counts_->of_network.extract(found));
   else
     counts_->of_network.erase(found);

@@ -60,7 +60,7 @@ task<> stream_transport::read_once() {
   }
   if (size > 0) {
     lease.shorten(size);
-    received_[(first_ + count_) % most_ahead] = std::move(lease);
+    received_[(first_ + count_) % max_ahead] = std::move(lease);
     ++count_;
   }
   changed_.set();
@@ -82,7 +82,7 @@ task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanose
   }
   if (count_ > 0) {
     into = std::move(received_[first_]);
-    first_ = (first_ + 1) % most_ahead;
+    first_ = (first_ + 1) % max_ahead;
     --count_;
     wanted_.set();
     co_return transfer::done;

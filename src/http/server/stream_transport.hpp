@@ -42,10 +42,10 @@ class stream_transport final : public transport {
   void watch_end(end_watch* watch) noexcept override;
 
  private:
-  static constexpr std::size_t most_ahead = 4;  // number of buffers
+  static constexpr std::size_t max_ahead = 4;  // number of buffers
 
   [[nodiscard]] bool wants_bytes() const noexcept {
-    return end_ == transfer::done && ((receiving_ && count_ == 0) || (watch_ != nullptr && count_ < most_ahead));
+    return end_ == transfer::done && ((receiving_ && count_ == 0) || (watch_ != nullptr && count_ < max_ahead));
   }
   task<> read_once();
 
@@ -53,7 +53,7 @@ class stream_transport final : public transport {
   const std::chrono::nanoseconds end_limit_;
   event wanted_;   // `read` may have work to do
   event changed_;  // there may be something to receive
-  std::array<buffer_lease, most_ahead> received_;
+  std::array<buffer_lease, max_ahead> received_;
   std::size_t first_ = 0;  // index in the ring
   std::size_t count_ = 0;
   transfer end_ = transfer::done;  // `done` means not yet; otherwise the outcome after the buffered bytes, for ever

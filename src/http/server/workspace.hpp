@@ -77,7 +77,7 @@ class workspaces {
   }
 
  private:
-  static constexpr std::size_t most_kept = 256;
+  static constexpr std::size_t max_kept = 256;
   workspace& take(const server_limits& limits, const server_timeouts& timeouts) {
     if (free_ == nullptr) [[unlikely]]
       return *new workspace(limits, timeouts);
@@ -85,7 +85,7 @@ class workspaces {
     return *std::exchange(free_, free_->next_free);
   }
   void give_back(workspace& work) noexcept {
-    if (count_ == most_kept) {
+    if (count_ == max_kept) {
       delete &work;
       return;
     }

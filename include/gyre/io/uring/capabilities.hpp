@@ -31,16 +31,16 @@ struct capabilities {
 
 /// Opens a ring with the best flags that the kernel supports, and a smaller one where the memory limit requires it.
 inline refusal open_ring(ring& out, ring_options options) noexcept {
-  constexpr std::uint32_t fewest_submissions = 64;
-  constexpr std::uint32_t fewest_completions = 1024;
+  constexpr std::uint32_t min_submissions = 64;
+  constexpr std::uint32_t min_completions = 1024;
   for (bool retried = false;;) {
     const int error = out.open(options);
     if (error == 0) break;
     if (error == EINVAL && (options.flags & setup_no_sqarray) != 0) {
       options.flags &= ~setup_no_sqarray;
-    } else if (error == ENOMEM && options.completion_entries > fewest_completions) {
+    } else if (error == ENOMEM && options.completion_entries > min_completions) {
       options.completion_entries /= 2;
-    } else if (error == ENOMEM && options.submission_entries > fewest_submissions) {
+    } else if (error == ENOMEM && options.submission_entries > min_submissions) {
       options.submission_entries /= 2;
     } else if (error == ENOMEM && !retried) {
       // The kernel frees the memory of a closed ring a little later.
