@@ -23,7 +23,7 @@ NO_FRONT_PAGE = {"interop"}  # a program includes the header for the library tha
 SYSTEM_USERS = {
     "src/coro/misuse.cpp": "prints the reason without waiting for a reader, and ends the program",
     "include/gyre/testing/cancel_at_every_await.hpp": "counts the open descriptors of the test's process",
-    "src/http/message/framing.cpp": "inet_pton reads the text of an IPv6 address; no system call",
+    "src/http/semantics/host.cpp": "inet_pton reads the text of an IPv6 address; no system call",
     "src/interop/service_thread.cpp": "starts a thread that receives no signals",
     "src/loop/event_loop.cpp": "the clock of the loop, the end of a time slice, fork handlers",
     "src/loop/guest_loop.cpp": "waits for another loop, which is all that a guest waits for",
@@ -32,7 +32,7 @@ SYSTEM_USERS = {
     "src/runtime/": "signals, limits and cores of the whole process, which are the layer's subject",
 }
 # Layers that use only these headers of another layer.
-ONLY = {("http_message", "io"): {"gyre/io/printable.hpp"}}
+ONLY = {("http_semantics", "io"): {"gyre/io/printable.hpp"}}
 
 
 def layers(cmake):

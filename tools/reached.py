@@ -84,7 +84,7 @@ def suites_above(graph):
     """For each layer, the suites that run its code."""
     stands_on = {suite: set().union(*(reachable(graph, each) for each in tested.split()))
                  for suite, tested in TESTED.items()}
-    # src/http/message is a part of src/http, as far as tests can tell.
+    # src/http/semantics and src/http/http1 are parts of src/http, as far as tests can tell.
     return {layer: {suite for suite, below in stands_on.items() if layer in below} for layer in graph}
 
 
@@ -142,8 +142,8 @@ def self_test():
     assert suites("tests/tls/https_files_test.cpp") == {"tls", "kernel"}
     assert suites("src/tls/certificate.cpp") >= {"http", "tls", "client"}
     assert suites("tests/net/connected_pair.hpp") > {"net", "http", "kernel"}
-    assert suites("src/http/message/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
-    assert not suites("src/http/message/framing.cpp") & {"net", "sync", "contract", "process"}
+    assert suites("src/http/http1/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
+    assert not suites("src/http/http1/framing.cpp") & {"net", "sync", "contract", "process"}
     assert suites("include/gyre/client/url.hpp") == {
         "client", "faults", "proxy", "growth", "fuzz", "programs", "alone"}
     assert suites("src/process/child.cpp", "tests/fs/copy_test.cpp") == {

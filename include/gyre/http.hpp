@@ -17,6 +17,7 @@
 //   status_error     an exception that the server answers with a status
 //   value_from_text  numbers from parameters
 //   field            a header field, and the comparison of names
+//   field_line       a field as a line of text
 //   head_parser      the start line and the fields of a message
 //   framing          the body length and the connection handling that the fields define
 //   chunked_decoder  a body in chunks
@@ -53,6 +54,7 @@
 #include <gyre/http/cookie.hpp>
 #include <gyre/http/cors.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/handler.hpp>
 #include <gyre/http/handler_timeout.hpp>

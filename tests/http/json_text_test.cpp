@@ -1,5 +1,5 @@
 // tests/http/json_text_test.cpp: foreign text as JSON strings.
-#include "src/http/message/escape.hpp"
+#include "src/http/semantics/escape.hpp"
 
 #include <gtest/gtest.h>
 

@@ -98,7 +98,4 @@ class GYRE_API head_parser {
   std::vector<field> fields_;
 };
 
-/// Parses a field line without its line end. For trailers, and for code that reads fields elsewhere.
-[[nodiscard]] GYRE_API parse_error parse_field_line(std::string_view line, field& out) noexcept;
-
 }  // namespace gyre::http

@@ -7,7 +7,7 @@
 #include <gyre/loop/yield.hpp>
 
 #include "directory_listing.hpp"
-#include "message/escape.hpp"
+#include "semantics/escape.hpp"
 
 #include <array>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include <gyre/http/authentication.hpp>
 #include <gyre/http/field.hpp>
 
-#include "message/characters.hpp"
+#include "semantics/characters.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // src/http/middleware/log_line.cpp: writes untrusted text into lines that programs read.
 #include "log_line.hpp"
 
-#include "message/escape.hpp"
+#include "semantics/escape.hpp"
 
 #include <array>
 #include <cstddef>

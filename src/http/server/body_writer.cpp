@@ -8,7 +8,7 @@
 #include <gyre/net/bulk.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
-#include "message/response_head.hpp"
+#include "http1/response_head.hpp"
 #include "message_output.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // src/http/server/path_segments.cpp: the rare paths: percent signs, and more than 16 segments.
 #include "path_segments.hpp"
 
-#include "message/characters.hpp"
+#include "semantics/characters.hpp"
 
 namespace gyre::http {
 

@@ -4,7 +4,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>
 
-#include "message/response_head.hpp"
+#include "http1/response_head.hpp"
 #include "message_output.hpp"
 #include "response_state.hpp"
 

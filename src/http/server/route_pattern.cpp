@@ -1,7 +1,7 @@
 // src/http/server/route_pattern.cpp: refuses what looks like a pattern and would match nothing.
 #include "route_pattern.hpp"
 
-#include "message/characters.hpp"
+#include "semantics/characters.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -15,7 +15,7 @@
 #include "files/listing_cache.hpp"
 #include "files/open_files.hpp"
 #include "handshakes.hpp"
-#include "message/response_head.hpp"
+#include "http1/response_head.hpp"
 #include "workspace.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// src/http/message/characters.hpp: which characters are allowed where, and a search for the others, sixteen at a time.
+// src/http/semantics/characters.hpp: the allowed characters of each kind of text, and a search for others.
 #pragma once
 
 #include <array>

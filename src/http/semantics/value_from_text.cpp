@@ -1,4 +1,4 @@
-// src/http/message/value_from_text.cpp: parses numbers with std::from_chars, which ignores the locale.
+// src/http/semantics/value_from_text.cpp: parses numbers with std::from_chars, which ignores the locale.
 #include <gyre/http/value_from_text.hpp>
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// src/http/message/response_head.hpp: formats the head of a response.
+// src/http/http1/response_head.hpp: formats the head of a response.
 #pragma once
 
 #include <cstdint>

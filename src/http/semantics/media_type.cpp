@@ -1,4 +1,4 @@
-// src/http/message/media_type.cpp: the table of extensions, and the parsing of parameters.
+// src/http/semantics/media_type.cpp: the table of extensions, and the parsing of parameters.
 #include <gyre/http/field.hpp>
 #include <gyre/http/media_type.hpp>
 

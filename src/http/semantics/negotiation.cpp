@@ -1,4 +1,4 @@
-// src/http/message/negotiation.cpp: parses weighted lists of what a client accepts.
+// src/http/semantics/negotiation.cpp: parses weighted lists of what a client accepts.
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
 

@@ -1,4 +1,4 @@
-// src/http/message/escape.cpp: JSON strings. RFC 8259 §7.
+// src/http/semantics/escape.cpp: JSON strings. RFC 8259 §7.
 #include "escape.hpp"
 
 #include <gyre/io/printable.hpp>

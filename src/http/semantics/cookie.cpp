@@ -1,4 +1,4 @@
-// src/http/message/cookie.cpp: reads cookies as browsers send them, writes those that all read the same.
+// src/http/semantics/cookie.cpp: reads cookies as browsers send them, writes those that all read the same.
 #include <gyre/http/cookie.hpp>
 
 #include "characters.hpp"

@@ -1,4 +1,4 @@
-// src/http/message/field.cpp: comparing names, splitting lists, checking values.
+// src/http/semantics/field.cpp: comparing names, splitting lists, checking values.
 #include <gyre/http/field.hpp>
 
 #include "characters.hpp"

@@ -1,4 +1,4 @@
-// src/http/message/parameters.hpp: the parameters after a value, "; q=0.5; title=\"a, b\"". RFC 9110 §5.6.6.
+// src/http/semantics/parameters.hpp: the parameters after a value, "; q=0.5; title=\"a, b\"". RFC 9110 §5.6.6.
 #pragma once
 
 #include <string>

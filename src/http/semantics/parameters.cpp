@@ -1,4 +1,4 @@
-// src/http/message/parameters.cpp: parameters whose values are tokens or quoted strings.
+// src/http/semantics/parameters.cpp: parameters whose values are tokens or quoted strings.
 #include "parameters.hpp"
 
 #include <gyre/http/field.hpp>

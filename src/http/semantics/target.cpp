@@ -1,4 +1,4 @@
-// src/http/message/target.cpp: splits, decodes and normalizes targets, each in one place: nothing is decoded twice.
+// src/http/semantics/target.cpp: splits, decodes and normalizes targets, each in one place: nothing is decoded twice.
 #include <gyre/http/target.hpp>
 
 #include "characters.hpp"

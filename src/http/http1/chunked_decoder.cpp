@@ -1,8 +1,8 @@
-// src/http/message/chunked_decoder.cpp: chunk sizes, data, line ends and the trailer section.
+// src/http/http1/chunked_decoder.cpp: chunk sizes, data, line ends and the trailer section.
 #include <gyre/http/chunked_decoder.hpp>
-#include <gyre/http/head_parser.hpp>
+#include <gyre/http/field_line.hpp>
 
-#include "characters.hpp"
+#include "semantics/characters.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// src/http/message/precondition.cpp: entity tags, and the order in which conditions are evaluated.
+// src/http/semantics/precondition.cpp: entity tags, and the order in which conditions are evaluated.
 #include <gyre/http/precondition.hpp>
 
 #include "characters.hpp"

@@ -1,4 +1,4 @@
-// src/http/message/parse_error.cpp: the status and the description of each parse error.
+// src/http/semantics/parse_error.cpp: the status and the description of each parse error.
 #include <gyre/http/parse_error.hpp>
 
 namespace gyre::http {

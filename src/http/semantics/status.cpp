@@ -1,4 +1,4 @@
-// src/http/message/status.cpp: the registered reason phrases.
+// src/http/semantics/status.cpp: the registered reason phrases.
 #include <gyre/http/status.hpp>
 
 namespace gyre::http {

@@ -1,4 +1,4 @@
-// src/http/message/status_error.cpp: the exception by which a handler answers with a status.
+// src/http/semantics/status_error.cpp: the exception by which a handler answers with a status.
 #include <gyre/http/status.hpp>
 #include <gyre/http/status_error.hpp>
 

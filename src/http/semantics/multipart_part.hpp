@@ -1,4 +1,4 @@
-// src/http/message/multipart_part.hpp: parses the fields of a multipart body and of its parts.
+// src/http/semantics/multipart_part.hpp: parses the fields of a multipart body and of its parts.
 #pragma once
 
 #include <gyre/http/multipart_decoder.hpp>

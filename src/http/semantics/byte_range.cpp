@@ -1,4 +1,4 @@
-// src/http/message/byte_range.cpp: parsing ranges, and joining those that touch.
+// src/http/semantics/byte_range.cpp: parsing ranges, and joining those that touch.
 #include <gyre/http/byte_range.hpp>
 #include <gyre/http/field.hpp>
 

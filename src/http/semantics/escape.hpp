@@ -1,4 +1,4 @@
-// src/http/message/escape.hpp: escaping untrusted text for HTML and JSON.
+// src/http/semantics/escape.hpp: escaping untrusted text for HTML and JSON.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
-// src/http/message/head_parser.cpp: parses a head line by line; each line is checked once it is complete.
+// src/http/http1/head_parser.cpp: parses a head line by line; each line is checked once it is complete.
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/head_parser.hpp>
 
-#include "characters.hpp"
+#include "semantics/characters.hpp"
 #include "usual_lines.hpp"
 
 #include <algorithm>
@@ -174,20 +175,6 @@ bool head_parser::parse_status_line(std::string_view line) noexcept {
   if (status_ < 100 || (!line.empty() && line[0] != ' ')) return refuse(parse_error::bad_status_line);
   target_ = line.empty() ? line : line.substr(1);
   return is_value(target_) || refuse(parse_error::bad_status_line);
-}
-
-parse_error parse_field_line(std::string_view line, field& out) noexcept {
-  if (!line.empty() && is_space(line.front())) return parse_error::folded_line;
-  std::size_t end = 0;
-  while (end < line.size() && is_token_character(line[end])) ++end;
-  if (end == line.size() || line[end] != ':') {
-    const bool spaced = end > 0 && end < line.size() && is_space(line[end]);
-    return spaced ? parse_error::space_before_colon : parse_error::bad_field_name;
-  }
-  if (end == 0) return parse_error::bad_field_name;
-  out.name = line.substr(0, end);
-  out.value = trim(line.substr(end + 1));
-  return is_value(out.value) ? parse_error::none : parse_error::bad_field_value;
 }
 
 // White space between the start line and the first field continues nothing: RFC 9112 §2.2.

@@ -1,4 +1,4 @@
-// src/http/message/multipart_part.cpp: parameters, names as browsers send them, and safe file names.
+// src/http/semantics/multipart_part.cpp: parameters, names as browsers send them, and safe file names.
 #include "multipart_part.hpp"
 
 #include <gyre/http/field.hpp>

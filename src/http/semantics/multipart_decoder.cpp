@@ -1,5 +1,5 @@
-// src/http/message/multipart_decoder.cpp: delimiters, the fields of parts, and the data in between.
-#include <gyre/http/head_parser.hpp>
+// src/http/semantics/multipart_decoder.cpp: delimiters, the fields of parts, and the data in between.
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/multipart_decoder.hpp>
 
 #include "characters.hpp"

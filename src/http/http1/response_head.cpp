@@ -1,4 +1,4 @@
-// src/http/message/response_head.cpp: formats the head in one pass, into memory that is already allocated.
+// src/http/http1/response_head.cpp: formats the head in one pass, into memory that is already allocated.
 #include <gyre/http/status.hpp>
 
 #include "response_head.hpp"

@@ -1,9 +1,9 @@
-// src/http/message/usual_lines.hpp: head lines in their most common form, checked and split in one pass.
+// src/http/http1/usual_lines.hpp: head lines in their most common form, checked and split in one pass.
 #pragma once
 
 #include <gyre/http/field.hpp>
 
-#include "characters.hpp"
+#include "semantics/characters.hpp"
 
 #include <bit>
 #include <cstddef>

@@ -1,8 +1,8 @@
-// src/http/message/head_writer.cpp: appends fields after checking them.
+// src/http/http1/head_writer.cpp: appends fields after checking them.
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/status.hpp>
 
-#include "characters.hpp"
+#include "semantics/characters.hpp"
 
 #include <charconv>
 #include <stdexcept>

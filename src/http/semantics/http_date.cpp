@@ -1,4 +1,4 @@
-// src/http/message/http_date.cpp: the proleptic Gregorian calendar, and the three formats of HTTP dates.
+// src/http/semantics/http_date.cpp: the proleptic Gregorian calendar, and the three formats of HTTP dates.
 #include <gyre/http/http_date.hpp>
 
 #include <algorithm>
