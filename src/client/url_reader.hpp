@@ -21,7 +21,7 @@ class url_reader {
   /// Reuses the memory of the url. Returns false when the text is not a URL.
   [[nodiscard]] bool read(std::string_view text);
   [[nodiscard]] bool read_reference(const url& base, std::string_view reference);
-  /// Why it is not.
+  /// The reason why the text is not a URL.
   [[nodiscard]] std::string sentence(std::string_view text) const;
 
  private:

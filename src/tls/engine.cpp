@@ -91,7 +91,7 @@ void engine::note_secret(const SSL& connection, std::string_view line) noexcept 
 int engine::on_verified(int verified, X509_STORE_CTX* chain) noexcept {
   if (verified == 1) return verified;
   const int error = X509_STORE_CTX_get_error(chain);
-  if (error == X509_V_ERR_UNABLE_TO_GET_CRL) {  // authorities without a list of revoked certificates are believed
+  if (error == X509_V_ERR_UNABLE_TO_GET_CRL) {  // without a configured CRL: not revoked
     X509_STORE_CTX_set_error(chain, X509_V_OK);
     return 1;
   }
@@ -120,7 +120,7 @@ bool engine::prepare_kernel(std::string_view last) noexcept {
 bool engine::move_to_kernel(int socket) noexcept {
   if (proven_ == 0 || proven_ != secret_.records() || owes_key_update() || end_) return false;
   kernel_cipher cipher = secret_.keys(*connection_);
-  // Nothing is known about the speed of ciphers other than AES. The choice is made: a context for servers needs it.
+  // Only AES was measured. The kernel setting is initialized, because every server context reads it.
   const bool wanted = cipher.with != kernel_cipher::algorithm::chacha20_poly1305 || kernel_encryption().any_cipher;
   in_kernel_ = wanted && encrypt_in_kernel(socket, cipher) == 0;
   OPENSSL_cleanse(cipher.key.data(), cipher.key.size());

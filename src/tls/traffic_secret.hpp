@@ -12,8 +12,8 @@
 
 namespace gyre::tls {
 
-/// OpenSSL tells neither the keys nor the number of the next record. But it tells the secret, for key logs, and shows
-/// each record. So both can be derived, and proven by a record that OpenSSL has made.
+/// OpenSSL exposes the traffic secret and each record, but not the keys or the record number. Both are derived and
+/// verified against a record.
 class traffic_secret {
  public:
   traffic_secret() noexcept = default;

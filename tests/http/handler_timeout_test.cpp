@@ -49,7 +49,7 @@ TEST(handler_timeout, what_takes_too_long_is_503) {
     const auto begin = gyre::now();
     const auto late = co_await app.get("/slow?ms=5000");
     EXPECT_EQ(late.status, 503);
-    EXPECT_EQ(late.body, "this took too long\n");
+    EXPECT_EQ(late.body, "the server took too long to respond\n");
     EXPECT_LT(gyre_test::since(begin), 200ms);
     EXPECT_EQ((co_await app.get("/slow?ms=1")).status, 200) << "the connection goes on";
   });

@@ -72,12 +72,12 @@ TEST(json_format, a_value_is_read_from_a_body_and_written_as_one) {
 
 TEST(json_format, a_body_of_another_type_is_415) {
   for (const char* const type : {"", "text/plain", "application/jsonp", "+json", "application/x-www-form-urlencoded"})
-    EXPECT_EQ(post_json(type, "20"), "415 application/json is expected here\n") << type;
+    EXPECT_EQ(post_json(type, "20"), "415 the request must have the media type application/json\n") << type;
 }
 
 TEST(json_format, what_the_format_cannot_read_is_400_without_its_reason) {
   for (const char* const body : {"", "x", "20 "})
-    EXPECT_EQ(post_json("application/json", body), "400 this is not the JSON that is expected here\n") << body;
+    EXPECT_EQ(post_json("application/json", body), "400 invalid JSON for this resource\n") << body;
 }
 
 TEST(json_format, a_status_of_the_format_is_kept) { EXPECT_EQ(post_json("application/json", "101"), "422 too much\n"); }

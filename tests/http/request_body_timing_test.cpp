@@ -248,7 +248,7 @@ TEST(request_body_timing, a_handler_whose_time_is_over_is_answered_with_503_also
     co_await gyre::sleep(4s);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 503);
-    EXPECT_EQ(answer.body, "this took too long\n");
+    EXPECT_EQ(answer.body, "the server took too long to respond\n");
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
   });

@@ -62,6 +62,6 @@ TEST(request, of_a_query_with_too_many_fields_is_refused_with_this_reason) {
     EXPECT_EQ(most.body, "1000");
     const auto too_many = co_await app.get(target + "&a");
     EXPECT_EQ(too_many.status, 400);
-    EXPECT_EQ(too_many.body, "the query has too many fields\n");
+    EXPECT_EQ(too_many.body, "too many query parameters\n");
   });
 }

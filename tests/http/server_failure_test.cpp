@@ -229,7 +229,7 @@ TEST(server_failure, a_handler_whose_time_is_over_is_cancelled_and_answered_with
     co_await client.send(hello_request + hello_request);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 503);
-    EXPECT_EQ(answer.body, "this took too long\n");
+    EXPECT_EQ(answer.body, "the server took too long to respond\n");
     EXPECT_EQ(since(begin), 5s);
     EXPECT_TRUE(who.was_cancelled);
     const auto next = co_await client.answer();

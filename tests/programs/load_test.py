@@ -121,7 +121,7 @@ class Load(unittest.TestCase):
         self.assertEqual((code, results["responses"]), (1, 2))
         self.assertEqual(results["errors"], {
             "the server closed the connection before the response was complete": 1,
-            "bad response: the version of the protocol is malformed": 1, "bad response: bytes follow its end": 1,
+            "bad response: malformed HTTP version": 1, "bad response: bytes follow its end": 1,
             "timed out": 1})
 
     def test_the_time_limit_is_for_the_whole_response(self):

@@ -51,8 +51,8 @@ class GYRE_API cookie_jar {
   [[nodiscard]] std::vector<stored_cookie> all() const;
   void clear() noexcept { contents_.reset(); }
 
-  /// Whether no host may set cookies for this domain, given without a dot at its end, and those below it. Null means:
-  /// domains without a dot.
+  /// True for public suffixes: no host may set cookies for them. The domain comes without a dot at its end. Defaults to
+  /// null: only domains without a dot.
   bool (*is_public_suffix)(std::string_view domain) = nullptr;
 
  private:

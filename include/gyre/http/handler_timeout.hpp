@@ -12,7 +12,7 @@ namespace gyre::http {
 struct handler_timeout_options {
   std::chrono::nanoseconds limit = std::chrono::seconds(30);
   int status = 503;
-  std::string message = "this took too long";
+  std::string message = "the server took too long to respond";
 };
 
 /// Cancels the handlers inside it after the limit, waits until they have stopped, and answers 503. An answer that they

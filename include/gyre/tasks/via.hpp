@@ -32,7 +32,7 @@ class GYRE_API handed_call {
   handed_call& operator=(handed_call&&) = delete;
   ~handed_call();
 
-  /// Makes the work, of which `message` tells the loop when it has run. Errors: std::bad_alloc.
+  /// Creates the work; `message` is posted to the loop when it has run. Errors: std::bad_alloc.
   [[nodiscard]] handed_work hand_over(io::completion& message, void (*run)(handed_call&) noexcept);
   /// Returns true when no thread has begun the work: it will never run, and `message` is not posted.
   [[nodiscard]] bool withdraw() noexcept;

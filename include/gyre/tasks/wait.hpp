@@ -14,7 +14,7 @@ namespace gyre {
 
 /// The condition on which `wait` returns.
 enum class wait_until {
-  first_completed,  ///< one task has ended, in whatever way
+  first_completed,  ///< one task has ended, failed or been cancelled
   first_exception,  ///< one task has failed, or all have ended; a cancelled task has not failed
   all_completed,
 };

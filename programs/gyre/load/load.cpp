@@ -54,7 +54,7 @@ class whole_load {
   }
 
  private:
-  // With a rate, the last requests get the time that they may take.
+  // At a fixed rate, requests in flight at the end get the per-request limit to finish.
   [[nodiscard]] std::chrono::nanoseconds grace() const noexcept { return plan_.rate > 0 ? plan_.limit : 0ns; }
 
   gyre::task<> run_here() {

@@ -160,7 +160,7 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
     try {
       prepared.emplace(prepare(request, number, body_begun));
     } catch (const std::invalid_argument&) {  // a target that could leave the path of the server
-      co_return http::response::error(400, "the target of the request is malformed");
+      co_return http::response::error(400, "malformed request target");
     }
     try {
       http::client_response received = co_await prepared->send();

@@ -161,8 +161,7 @@ void add_serve_options(command& app, serve_settings& settings) {
       .environment("GYRE_LISTING");
   app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot; /.well-known/ is always served")
       .environment("GYRE_HIDDEN");
-  app.add_flag("--spa", settings.spa, "answer pages that are not there with the index of the root")
-      .environment("GYRE_SPA");
+  app.add_flag("--spa", settings.spa, "serve the root index for missing pages").environment("GYRE_SPA");
   app.add_option("--upload", settings.upload,
                  "a directory that takes uploads, from the form at /_upload or by PUT /_upload/NAME; when it lies in "
                  "DIR, no file is sent in place of another (a.txt.gz for a.txt)")

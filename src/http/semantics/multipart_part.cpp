@@ -211,7 +211,7 @@ struct multipart_description {
   std::string_view text;
 };
 constexpr multipart_description multipart_descriptions[] = {
-    {multipart_error::none, "nothing is wrong"},
+    {multipart_error::none, "no error"},
     {multipart_error::bad_boundary, "the boundary of the parts is malformed"},
     {multipart_error::preamble_too_large, "there is too much before the first part"},
     {multipart_error::bad_delimiter, "something stands behind a delimiter of parts"},

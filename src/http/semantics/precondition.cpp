@@ -142,7 +142,7 @@ bool range_applies(std::string_view if_range, const resource_state& state, unix_
     const auto present = parse_entity_tag(state.etag);
     return present && strongly_equal(*tag, *present);
   }
-  // Within the second of its date the resource may still change and keep the date.
+  // A resource can change again within the same second and keep its Last-Modified date.
   const auto date = parse_date(if_range, now);
   return date && state.last_modified == date && *date < now;
 }

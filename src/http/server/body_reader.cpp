@@ -32,7 +32,7 @@ bool body_reader::failed() const noexcept { return input_ != nullptr && input_->
 
 void body_reader::check_limit(std::uint64_t bytes) const {
   if (bytes <= limit_) return;
-  throw status_error(413, "the body is larger than " + std::to_string(limit_) + " bytes");
+  throw status_error(413, "the request body exceeds the limit of " + std::to_string(limit_) + " bytes");
 }
 
 std::string_view body_reader::take(std::size_t most) {
@@ -69,7 +69,7 @@ task<> body_reader::wait_for_more() {
 
 void body_reader::fail(bool timed_out) {
   input_->broken = true;
-  if (timed_out) throw status_error(408, "the body came too slowly");
+  if (timed_out) throw status_error(408, "the request body arrived too slowly");
   throw incomplete_transfer(make_error_code(stream_errc::end_of_stream), "receive", "the body",
                             static_cast<std::size_t>(received_));
 }

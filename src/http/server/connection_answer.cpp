@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t max_skipped = std::uint64_t{64} << 10U;  // of a body that the handler did not read
 constexpr int client_has_left = 499;
-constexpr std::string_view too_late = "this took too long";
+constexpr std::string_view too_late = "the server took too long to respond";
 
 bool takes_time(const response_state& answer) noexcept {
   return answer.source == body_source::producer || answer.source == body_source::file;

@@ -50,7 +50,7 @@ class handshakes : private io::completion {
     newest_ = &fresh;
     ++count_;
   }
-  /// It has ended, in whatever way. No-op when it does not count.
+  /// Removes a finished, failed or abandoned handshake. No-op when not listed.
   void remove(entry& ended) noexcept {
     if (!ended.listed_) return;
     ended.listed_ = false;

@@ -9,7 +9,7 @@ namespace {
 
 std::string boundary_of(const request& r) {
   auto boundary = multipart_boundary(r.field("Content-Type"));
-  if (!boundary) throw status_error(415, "a form of the type multipart/form-data is expected here");
+  if (!boundary) throw status_error(415, "the request must have the media type multipart/form-data");
   return *std::move(boundary);
 }
 
@@ -60,7 +60,7 @@ task<std::string> multipart_reader::read_part(std::size_t limit) {
   for (;;) {
     const std::string_view piece = co_await receive();
     if (piece.empty()) break;
-    if (piece.size() > limit - all.size()) throw status_error(413, "a part of the form is too large");
+    if (piece.size() > limit - all.size()) throw status_error(413, "a part of the form exceeds the limit");
     all.append(piece);
   }
   co_return all;

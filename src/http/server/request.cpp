@@ -53,14 +53,14 @@ std::string_view request::path_parameter(std::string_view name) const {
 void request::no_such_resource() { throw status_error(404); }
 
 void request::malformed_parameter(std::string_view name) {
-  throw status_error(400, "the parameter \"" + std::string(name) + "\" is not what it has to be");
+  throw status_error(400, "the value of the query parameter \"" + std::string(name) + "\" is invalid");
 }
 
 std::span<const form_field> request::query_parameters() {
   now_.input->check_loop_of_request("query_parameters");
   if (!now_.query_parsed) {
     auto fields = parse_form(query());
-    if (!fields) throw status_error(400, "the query has too many fields");
+    if (!fields) throw status_error(400, "too many query parameters");
     lists_.query_fields = *std::move(fields);
     now_.query_parsed = true;
   }
@@ -77,10 +77,11 @@ task<std::vector<form_field>> request::form() {
   const std::string_view type = field("Content-Type");
   constexpr std::string_view expected = "application/x-www-form-urlencoded";
   const std::string_view essence = type.substr(0, type.find_first_of("; \t"));
-  if (!equal_ignoring_case(essence, expected)) throw status_error(415, "a form is expected here");
+  if (!equal_ignoring_case(essence, expected))
+    throw status_error(415, "the request must have the media type " + std::string(expected));
   const std::string text = co_await body_.read_all();
   auto fields = parse_form(text);
-  if (!fields) throw status_error(413, "the form has too many fields");
+  if (!fields) throw status_error(413, "too many form fields");
   co_return *std::move(fields);
 }
 
@@ -90,11 +91,11 @@ task<std::string> request::json_text() {
   const bool is_json =
       equal_ignoring_case(type, "application/json") ||
       (type.size() > suffix.size() && equal_ignoring_case(type.substr(type.size() - suffix.size()), suffix));
-  if (!is_json) throw status_error(415, "application/json is expected here");
+  if (!is_json) throw status_error(415, "the request must have the media type application/json");
   co_return co_await body_.read_all();
 }
 
-void request::malformed_json() { throw status_error(400, "this is not the JSON that is expected here"); }
+void request::malformed_json() { throw status_error(400, "invalid JSON for this resource"); }
 
 void request::set_attribute(std::string name, std::string value) {
   now_.input->check_loop_of_request("set_attribute");

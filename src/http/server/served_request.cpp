@@ -57,7 +57,7 @@ void served_request::add_path_value(std::string_view name, std::string_view enco
   constexpr std::size_t most = 64;
   if (lists_.decoded.capacity() < most) lists_.decoded.reserve(most);
   auto text = percent_decode(encoded);
-  if (!text || lists_.decoded.size() == most) throw status_error(400, "the path is malformed");
+  if (!text || lists_.decoded.size() == most) throw status_error(400, "the path has an invalid percent-encoding");
   lists_.path_values.push_back({name, lists_.decoded.emplace_back(*std::move(text))});
 }
 
