@@ -21,6 +21,7 @@
 //   buffer_pool     the receive buffers that all sockets of a loop share
 //   receive_queue   the data that a multishot receive has delivered
 //   missed_end      detects the end of a stream that the kernel has not reported
+//   kernel          the calls of the operating system, which a backend can replace
 //   attempt         performs a request at once, without waiting
 //   monotonic_clock the clock of deadlines
 #pragma once
@@ -35,6 +36,7 @@
 #include <gyre/io/descriptor.hpp>
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/message_multishot.hpp>
 #include <gyre/io/missed_end.hpp>
 #include <gyre/io/monotonic_clock.hpp>

@@ -1,5 +1,6 @@
 // src/io/blocking_pool.cpp: submitting and withdrawing jobs.
 #include <gyre/io/blocking_pool.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/printable.hpp>
 
 #include "pool_state.hpp"
@@ -34,7 +35,14 @@ void blocking_pool::join() noexcept { join_from_outside(*state_, "joined"); }
 void blocking_pool::submit(blocking_job& job) noexcept { submit_awaited(job, nullptr); }
 
 void blocking_pool::submit_awaited(blocking_job& job, std::size_t* waiting) noexcept {
-  pool_state& s = *state_;
+  job.calls = &kernel::here();
+  job.calls->submit_job(*this, job, waiting);
+}
+
+bool blocking_pool::withdraw(blocking_job& job) noexcept { return kernel::here().withdraw_job(job); }
+
+void submit_to_threads(blocking_pool& pool, blocking_job& job, std::size_t* waiting) noexcept {
+  pool_state& s = *pool.state_;
   std::unique_lock lock(s.mutex);
   if (waiting != nullptr && (*waiting)++ == 0) ++s.waiting_for_own;
   s.enqueue(job);
@@ -50,7 +58,7 @@ void blocking_pool::submit_awaited(blocking_job& job, std::size_t* waiting) noex
   if (must_run_here) job.run(job);
 }
 
-bool blocking_pool::withdraw(blocking_job& job) noexcept {
+bool withdraw_from_threads(blocking_job& job) noexcept {
   // If the job has begun, its pool may no longer exist.
   pool_state* const s = std::atomic_ref(job.queued_in).load(std::memory_order_relaxed);
   if (s == nullptr) return false;

@@ -1,4 +1,6 @@
 // src/io/pool_state.cpp: the threads of a pool, and pools across fork(2).
+#include <gyre/io/kernel.hpp>
+
 #include "pool_state.hpp"
 
 #include <link.h>
@@ -189,7 +191,10 @@ void pool_state::work_until_idle_for_long(std::unique_lock<std::mutex>& lock) no
     if (blocking_job* const job = take_job()) {
       ++running;
       lock.unlock();
-      job->run(*job);
+      {
+        const kernel_scope of_submitter(*job->calls);
+        job->run(*job);  // may free the job
+      }
       lock.lock();
       --running;
       continue;

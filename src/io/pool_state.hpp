@@ -83,4 +83,8 @@ class pool_state {
   pool_state* previous_pool_ = nullptr;
 };
 
+/// Entries of the real kernel.
+void submit_to_threads(blocking_pool& pool, blocking_job& job, std::size_t* waiting) noexcept;
+bool withdraw_from_threads(blocking_job& job) noexcept;
+
 }  // namespace gyre::io

@@ -1,5 +1,6 @@
 // src/net/accept.cpp: waits for a connection of a listener, and gives back one that nobody takes.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/listener_state.hpp>
 #include <gyre/net/socket_state.hpp>
 
@@ -60,7 +61,7 @@ void accept_base::note_end() noexcept {
 // The descriptor of a stream is released together with what the loop keeps about it, so a copy of it goes back.
 void accept_base::give_back() noexcept {
   if (socket_ != nullptr) {
-    descriptor_ = owned_fd(::fcntl(socket_->descriptor().fd, F_DUPFD_CLOEXEC, 0));
+    descriptor_ = owned_fd(io::files().fcntl(socket_->descriptor().fd, F_DUPFD_CLOEXEC, 0));
     std::exchange(socket_, nullptr)->abandon();
   }
   if (descriptor_)

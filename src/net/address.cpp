@@ -1,5 +1,6 @@
 // src/net/address.cpp: parses and prints IP addresses.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/net/host_port.hpp>
 
@@ -33,7 +34,7 @@ bool copy_text(std::string_view text, char (&out)[64]) noexcept {
 std::uint32_t read_scope(std::string_view text) noexcept {
   char name[64];
   if (!copy_text(text, name)) return 0;
-  if (const std::uint32_t index = ::if_nametoindex(name); index != 0) return index;
+  if (const std::uint32_t index = io::sockets().if_nametoindex(name); index != 0) return index;
   std::uint32_t index = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
   const bool number = error == std::errc() && end == text.data() + text.size() && text[0] != '0';
@@ -157,7 +158,8 @@ std::string address::host() const {
   const std::uint32_t scope = scope_id();
   if (scope == 0) return text;
   char name[IF_NAMESIZE] = "";
-  return std::string(text) + "%" + (::if_indextoname(scope, name) == nullptr ? std::to_string(scope) : name);
+  return std::string(text) + "%" +
+         (io::sockets().if_indextoname(scope, name) == nullptr ? std::to_string(scope) : name);
 }
 
 std::string address::string() const {

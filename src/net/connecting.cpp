@@ -1,9 +1,10 @@
 // src/net/connecting.cpp: a socket that is being connected, and calls that sockets of every kind share.
+#include <gyre/io/kernel.hpp>
+
 #include "connecting.hpp"
 #include "last_error.hpp"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -11,14 +12,14 @@
 namespace gyre {
 
 connecting_socket::connecting_socket(int family)
-    : descriptor_{.fd = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)} {
+    : descriptor_{.fd = io::sockets().socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)} {
   if (descriptor_.fd < 0) throw last_error();
 }
 
 connecting_socket::~connecting_socket() {
   if (descriptor_.fd < 0) return;
   event_loop::current().backend().detach(descriptor_);
-  ::close(descriptor_.fd);
+  io::files().close(descriptor_.fd);
 }
 
 int connecting_socket::release() noexcept {
@@ -27,7 +28,7 @@ int connecting_socket::release() noexcept {
 }
 
 void set_socket_option(int fd, int level, int option, int value) {
-  if (::setsockopt(fd, level, option, &value, sizeof(value)) < 0) throw last_error();
+  if (io::sockets().setsockopt(fd, level, option, &value, sizeof(value)) < 0) throw last_error();
 }
 
 interface_name::interface_name(std::string_view name) {
@@ -40,7 +41,8 @@ interface_name::interface_name(const char* name) : interface_name(std::string_vi
 void bind_to_interface(int fd, const interface_name& name) {
   if (name.empty()) return;
   const std::string_view interface = name.view();
-  if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface.data(), static_cast<socklen_t>(interface.size())) < 0)
+  if (io::sockets().setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface.data(),
+                               static_cast<socklen_t>(interface.size())) < 0)
     throw last_error();
 }
 

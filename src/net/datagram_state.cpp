@@ -1,8 +1,7 @@
 // src/net/datagram_state.cpp: the life of a datagram socket, and its received datagrams.
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/datagram_operations.hpp>
 #include <gyre/net/datagram_state.hpp>
-
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -38,7 +37,7 @@ datagram_state::~datagram_state() {
   if (this == &closed) return;
   while (has_arrivals()) pool_->release(take_first());
   event_loop::current().backend().detach(*this);
-  ::close(fd);
+  io::files().close(fd);
 }
 
 void datagram_state::stop_for_wrong_use(const char* operation) const noexcept {
@@ -141,7 +140,7 @@ void datagram_state::abandon() noexcept {
   io::backend& backend = loop_of(kind).backend();
   if (pool_ != &backend.buffers()) [[unlikely]] {
     stop_destroyed_elsewhere(kind);
-    ::close(fd);  // a forked child: the rest of this belongs to the parent's loop
+    io::files().close(fd);  // a forked child: the rest of this belongs to the parent's loop
     return;
   }
   if (receiver != nullptr || first_sender != nullptr)

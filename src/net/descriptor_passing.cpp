@@ -1,9 +1,9 @@
 // src/net/descriptor_passing.cpp: bytes with descriptors in a control message. SCM_RIGHTS in unix(7).
 #include <gyre/io/attempt.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/descriptor_passing.hpp>
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -59,7 +59,7 @@ void receive_descriptors_op::for_each_descriptor(F f) const noexcept {
 
 receive_descriptors_op::~receive_descriptors_op() {
   expect_ended(*this, "in the middle of receive_descriptors");
-  if (holds_descriptors_) for_each_descriptor([](int fd) noexcept { ::close(fd); });
+  if (holds_descriptors_) for_each_descriptor([](int fd) noexcept { io::files().close(fd); });
 }
 
 void receive_descriptors_op::prepare() noexcept {

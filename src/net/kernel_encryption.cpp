@@ -3,6 +3,7 @@
 
 #include "kernel_ciphers.hpp"
 
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/printable.hpp>
 
@@ -30,7 +31,7 @@ constexpr int tls_level = 282;  // SOL_TLS, which the C library does not define
 constexpr std::string_view module_name = "tls";
 
 int attach_module(int socket) noexcept {
-  if (::setsockopt(socket, IPPROTO_TCP, TCP_ULP, module_name.data(), module_name.size()) == 0) return 0;
+  if (io::sockets().setsockopt(socket, IPPROTO_TCP, TCP_ULP, module_name.data(), module_name.size()) == 0) return 0;
   return errno == EEXIST ? 0 : errno;  // an earlier attempt has attached it
 }
 
@@ -45,27 +46,28 @@ int set_parameters(int socket, Parameters& parameters, unsigned short type, cons
   std::memcpy(parameters.iv, iv + cipher.iv.size() - sizeof(parameters.iv), sizeof(parameters.iv));
   for (std::size_t i = 0; i < sizeof(parameters.rec_seq); ++i)
     parameters.rec_seq[i] = static_cast<unsigned char>(cipher.record >> (56 - 8 * i));
-  const int error = ::setsockopt(socket, tls_level, TLS_TX, &parameters, sizeof(parameters)) == 0 ? 0 : errno;
+  const int error =
+      io::sockets().setsockopt(socket, tls_level, TLS_TX, &parameters, sizeof(parameters)) == 0 ? 0 : errno;
   ::explicit_bzero(&parameters, sizeof(parameters));
   return error;
 }
 
 // With a connection of this process to itself, which ends when the listener is closed. Returns 0 or an errno.
 int try_it() noexcept {
-  const owned_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const owned_fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const owned_fd listener(io::sockets().socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const owned_fd client(io::sockets().socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(where);
   auto* const address = reinterpret_cast<sockaddr*>(&where);
-  if (::bind(listener.get(), address, size) != 0 || ::listen(listener.get(), 1) != 0 ||
-      ::getsockname(listener.get(), address, &size) != 0)
+  if (io::sockets().bind(listener.get(), address, size) != 0 || io::sockets().listen(listener.get(), 1) != 0 ||
+      io::sockets().getsockname(listener.get(), address, &size) != 0)
     return errno;
-  if (::connect(client.get(), address, size) != 0 && errno != EINPROGRESS) return errno;
+  if (io::sockets().connect(client.get(), address, size) != 0 && errno != EINPROGRESS) return errno;
   constexpr int patience_ms = 500;  // a packet filter may swallow what goes to this port
   pollfd connected{.fd = client.get(), .events = POLLOUT, .revents = 0};
-  if (::poll(&connected, 1, patience_ms) != 1) return ETIMEDOUT;
+  if (io::sockets().poll(&connected, 1, patience_ms) != 1) return ETIMEDOUT;
   kernel_cipher cipher;
   cipher.with = kernel_cipher::algorithm::aes_128_gcm;
   return encrypt_in_kernel(client.get(), cipher);
@@ -134,7 +136,7 @@ int say_goodbye_in_kernel(int socket) noexcept {
   type->cmsg_type = TLS_SET_RECORD_TYPE;
   type->cmsg_len = CMSG_LEN(1);
   *CMSG_DATA(type) = alert;
-  return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
+  return io::sockets().sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
 }  // namespace gyre

@@ -1,5 +1,6 @@
 // src/net/listener_state.cpp: the connections of a listener, pausing when descriptors run out, and stopping.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/net/connection_shares.hpp>
 #include <gyre/net/listener_state.hpp>
@@ -9,7 +10,6 @@
 #include "reset_at_close.hpp"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -106,7 +106,7 @@ void listener_state::keep(int connection) noexcept {
   try {
     accepted_.push_back(connection);
   } catch (const std::bad_alloc&) {
-    ::close(connection);
+    io::files().close(connection);
     note_shortage();
   }
 }
@@ -118,7 +118,7 @@ void listener_state::take_back(int connection) noexcept {
     else
       accepted_.insert(accepted_.begin(), connection);
   } catch (const std::bad_alloc&) {
-    ::close(connection);
+    io::files().close(connection);
     note_shortage();
   }
   stopped_ ? close_accepted() : serve_waiters();
@@ -204,7 +204,7 @@ void listener_state::finish() noexcept {
 // No more are accepted than fit into the backlog: clients that keep connecting cannot keep the listener open.
 void listener_state::take_backlog() noexcept {
   for (unsigned i = 0; i <= backlog_; ++i) {
-    const int connection = ::accept4(descriptor_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int connection = io::sockets().accept4(descriptor_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (connection >= 0)
       keep(connection);
     else if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO && !concerns_one_connection(errno))
@@ -217,7 +217,7 @@ void listener_state::take_backlog() noexcept {
 void listener_state::close_descriptor() noexcept {
   if (descriptor_.fd < 0) return;
   event_loop::current().backend().detach(descriptor_);
-  ::close(std::exchange(descriptor_.fd, -1));
+  io::files().close(std::exchange(descriptor_.fd, -1));
 }
 
 void listener_state::stop() noexcept {
@@ -254,7 +254,7 @@ void listener_state::let_go() noexcept {
 void listener_state::abandon() noexcept {
   if (&loop_of(kind) != loop_) [[unlikely]] {
     stop_destroyed_elsewhere(kind);
-    ::close(descriptor_.fd);  // a forked child: the rest of this belongs to the parent's loop
+    io::files().close(descriptor_.fd);  // a forked child: the rest of this belongs to the parent's loop
     return;
   }
   if (!waiters_.empty())

@@ -2,6 +2,7 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/net/host_port.hpp>
 #include <gyre/net/resolver.hpp>
@@ -34,7 +35,7 @@ lookup_result look_up(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;  // otherwise every address comes once per socket type
   addrinfo* found = nullptr;
-  const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  const int code = io::sockets().getaddrinfo(host.c_str(), nullptr, &hints, &found);
   lookup_result result;
   if (code == EAI_SYSTEM)
     result.error = {errno, std::generic_category()};

@@ -1,5 +1,6 @@
 // src/net/socket_state.cpp: the life of a connected socket.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/socket_state.hpp>
@@ -12,7 +13,6 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -36,10 +36,10 @@ std::string socket_state::peer_name() const {
   if (!peer.empty()) return peer.string();
   sockaddr_storage name{};
   socklen_t length = sizeof(name);
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0)
+  if (io::sockets().getpeername(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0)
     if (const auto far = unix_address::from_raw(&name, length); !far.is_unnamed()) return far.string();
   length = sizeof(name);
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0)
+  if (io::sockets().getsockname(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0)
     if (const auto near = unix_address::from_raw(&name, length); !near.is_unnamed()) return near.string();
   return {};
 }
@@ -50,7 +50,7 @@ socket_state& socket_state::create(int fd) {
   (void)unless_taken.release();
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0)
+  if (io::sockets().getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0)
     socket->peer = address::from_raw(&peer, length).unmapped();
   socket->may_carry_descriptors = peer.ss_family != AF_INET && peer.ss_family != AF_INET6;
   event_loop::current().backend().attach(*socket);
@@ -58,26 +58,26 @@ socket_state& socket_state::create(int fd) {
 }
 
 socket_state& socket_state::adopt(int fd) {
-  const int flags = ::fcntl(fd, F_GETFL);
+  const int flags = io::files().fcntl(fd, F_GETFL, 0);
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
   int type = SOCK_STREAM;
   socklen_t size = sizeof(type);
-  ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
+  io::sockets().getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
   if (type != SOCK_STREAM)
     errno = EPROTOTYPE;
-  else if (flags >= 0 && ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
-           ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
+  else if (flags >= 0 && io::sockets().getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
+           io::files().fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
     return create(fd);
   const std::error_code reason(errno, std::generic_category());
-  if (fd >= 0) ::close(fd);
+  if (fd >= 0) io::files().close(fd);
   throw io_error(reason, "from_fd", std::to_string(fd));
 }
 
 std::uint64_t socket_state::taken_since(std::uint64_t& seen) noexcept {
   tcp_info info{};
   socklen_t size = sizeof(info);
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+  if (io::sockets().getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
       size >= offsetof(tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked))
     return info.tcpi_bytes_acked - std::exchange(seen, info.tcpi_bytes_acked);
   return std::exchange(written, 0U);
@@ -85,7 +85,8 @@ std::uint64_t socket_state::taken_since(std::uint64_t& seen) noexcept {
 
 std::ptrdiff_t socket_state::write_now(std::string_view bytes, bool more) noexcept {
   if (first_writer() != nullptr) return 0;
-  const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+  const auto sent =
+      io::sockets().send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0));
   if (sent > 0) note_written(*this, static_cast<std::size_t>(sent));
   if (sent >= 0) return sent;
   const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
@@ -130,7 +131,7 @@ void socket_state::note_quiet() noexcept {
 void socket_state::release() noexcept {
   event_loop::current().backend().detach(*this);
   if (write_cut) reset_at_close();  // the peer must not take a part for the whole
-  ::close(fd);
+  io::files().close(fd);
   if (peer_link != nullptr) {
     *peer_link = next_peer;
     if (next_peer != nullptr) next_peer->peer_link = peer_link;
@@ -142,7 +143,7 @@ void socket_state::abandon() noexcept {
   event_loop& loop = loop_of(kind);
   if (!is_of_running_loop()) [[unlikely]] {
     stop_destroyed_elsewhere(kind);
-    ::close(fd);  // a forked child: the rest of this belongs to the parent's loop
+    io::files().close(fd);  // a forked child: the rest of this belongs to the parent's loop
     return;
   }
   if (waiting_reader != nullptr || last_writer != nullptr)

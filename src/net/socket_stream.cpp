@@ -1,5 +1,6 @@
 // src/net/socket_stream.cpp: functions common to all connected sockets.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/socket_stream.hpp>
 
 #include <sys/socket.h>
@@ -15,14 +16,14 @@ void socket_stream::abort() noexcept {
   socket_->aborted = true;
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
-  if (!socket_->peer.empty() && ::connect(socket_->fd, &nobody, sizeof(nobody)) == 0) return;
+  if (!socket_->peer.empty() && io::sockets().connect(socket_->fd, &nobody, sizeof(nobody)) == 0) return;
   socket_->reset_at_close();
-  ::shutdown(socket_->fd, SHUT_RDWR);
+  io::sockets().shutdown(socket_->fd, SHUT_RDWR);
 }
 
 void socket_stream::set_option(int level, int option, int value, const char* name) const {
   socket_->expect_open(name);
-  if (::setsockopt(socket_->fd, level, option, &value, sizeof(value)) < 0)
+  if (io::sockets().setsockopt(socket_->fd, level, option, &value, sizeof(value)) < 0)
     throw io_error({errno, std::generic_category()}, name, socket_->peer_name());
 }
 

@@ -1,6 +1,7 @@
 // src/net/socket_writes.cpp: writes to a connected socket, and closes it.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/bulk.hpp>
 #include <gyre/net/descriptor_passing.hpp>
 #include <gyre/net/send_file.hpp>
@@ -44,7 +45,7 @@ void socket_write_base::advance(std::size_t count) noexcept {
 
 // ENOTCONN is not an error: the socket was connected, and there is no peer left to notify.
 void socket_write_base::shut_down() noexcept {
-  if (::shutdown(target->fd, SHUT_WR) < 0 && errno != ENOTCONN) error_ = errno;
+  if (io::sockets().shutdown(target->fd, SHUT_WR) < 0 && errno != ENOTCONN) error_ = errno;
   if (error_ == 0) socket_state::of(*this).write_ended = true;
 }
 

@@ -1,5 +1,6 @@
 // src/net/tcp_listener.cpp: binding and listening.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/tcp_listener.hpp>
 
@@ -25,12 +26,13 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
   set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, options.no_delay ? 1 : 0);
   // Best effort: some sandboxes do not support it, and everything works without it.
   if (options.max_unsent > 0)
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.max_unsent, sizeof(options.max_unsent));
+    io::sockets().setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.max_unsent, sizeof(options.max_unsent));
   bind_to_interface(fd, options.interface);
   sockaddr_storage bound{};
   socklen_t length = sizeof(bound);
-  if (::bind(fd, static_cast<const sockaddr*>(local.data()), local.size()) < 0 || ::listen(fd, options.backlog) < 0 ||
-      ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length) < 0)
+  if (io::sockets().bind(fd, static_cast<const sockaddr*>(local.data()), local.size()) < 0 ||
+      io::sockets().listen(fd, options.backlog) < 0 ||
+      io::sockets().getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length) < 0)
     throw std::system_error(errno, std::generic_category());
   return address::from_raw(&bound, length);
 }
@@ -39,8 +41,8 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
 
 tcp_listener tcp_listener::bind(const address& local, const listen_options& options) {
   if (options.backlog < 0) throw std::invalid_argument("tcp_listener: the backlog is negative");
-  owned_fd socket(
-      ::socket(static_cast<const sockaddr*>(local.data())->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  owned_fd socket(io::sockets().socket(static_cast<const sockaddr*>(local.data())->sa_family,
+                                       SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw io_error({errno, std::generic_category()}, "listen", local.string());
   try {
     const address bound = bind_and_listen(socket.get(), local, options);

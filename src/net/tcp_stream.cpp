@@ -1,4 +1,5 @@
 // src/net/tcp_stream.cpp: connecting, and the options of a connected socket.
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/happy_eyeballs.hpp>
 #include <gyre/net/resolver.hpp>
 #include <gyre/net/tcp_stream.hpp>
@@ -25,7 +26,7 @@ void bind_before_connecting(int fd, const connect_options& options) {
   if (options.local.empty()) return;
   // With port 0 the kernel chooses the port once it knows the peer, so one port can serve connections to several peers.
   if (options.local.port() == 0) set_socket_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-  if (::bind(fd, static_cast<const sockaddr*>(options.local.data()), options.local.size()) < 0)
+  if (io::sockets().bind(fd, static_cast<const sockaddr*>(options.local.data()), options.local.size()) < 0)
     throw std::system_error(errno, std::generic_category());
 }
 
@@ -59,7 +60,7 @@ address tcp_stream::local_address() const {
   socket_->expect_open("local_address");
   sockaddr_storage local{};
   socklen_t length = sizeof(local);
-  if (::getsockname(native_descriptor(), reinterpret_cast<sockaddr*>(&local), &length) < 0)
+  if (io::sockets().getsockname(native_descriptor(), reinterpret_cast<sockaddr*>(&local), &length) < 0)
     throw io_error({errno, std::generic_category()}, "local_address", socket_->peer_name());
   return address::from_raw(&local, length);
 }

@@ -1,4 +1,5 @@
 // src/net/udp_socket.cpp: creates UDP sockets, sets their options, and sends many datagrams with one call.
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/net/udp_socket.hpp>
@@ -24,7 +25,7 @@ owned_fd new_socket(const address& where, const udp_options& options) {
   if (options.receive_buffer_size < 0 || options.send_buffer_size < 0)
     throw std::invalid_argument("udp_socket: a buffer size is negative");
   const int family = raw(where)->sa_family;
-  owned_fd socket(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  owned_fd socket(io::sockets().socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw last_error();
   const int fd = socket.get();
   if (options.reuse_address) set_socket_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
@@ -51,7 +52,7 @@ datagram_state& make(int (*name_it)(int, const sockaddr*, socklen_t), const addr
 
 template <class Value>
 void set(int fd, int level, int option, const Value& value, const char* name) {
-  if (::setsockopt(fd, level, option, &value, sizeof(value)) < 0)
+  if (io::sockets().setsockopt(fd, level, option, &value, sizeof(value)) < 0)
     throw io_error({errno, std::generic_category()}, name, {});
 }
 
@@ -86,9 +87,9 @@ udp_socket udp_socket::from_fd(int fd) {
   owned_fd socket(fd);
   int type = 0;
   socklen_t length = sizeof(type);
-  const int flags = ::fcntl(fd, F_GETFL);
-  if (flags < 0 || ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0 ||
-      ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+  const int flags = io::files().fcntl(fd, F_GETFL, 0);
+  if (flags < 0 || io::sockets().getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0 ||
+      io::files().fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
     throw io_error({errno, std::generic_category()}, "from_fd", std::to_string(fd));
   if (type != SOCK_DGRAM)
     throw io_error(std::make_error_code(std::errc::wrong_protocol_type), "from_fd", std::to_string(fd));
@@ -96,7 +97,7 @@ udp_socket udp_socket::from_fd(int fd) {
 }
 
 void udp_socket::connect(const address& peer) {
-  if (::connect(open_descriptor("connect"), raw(peer), peer.size()) < 0)
+  if (io::sockets().connect(open_descriptor("connect"), raw(peer), peer.size()) < 0)
     throw io_error({errno, std::generic_category()}, "connect", peer.string());
 }
 

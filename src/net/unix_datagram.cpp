@@ -1,10 +1,11 @@
 // src/net/unix_datagram.cpp: making Unix datagram sockets.
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/unix_datagram.hpp>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -18,11 +19,11 @@ using naming_call = int (*)(int, const sockaddr*, socklen_t);
 
 void remove_file(const unix_address& local) noexcept {
   if (!local.is_unnamed() && !local.is_abstract())
-    ::unlink(static_cast<const sockaddr_un*>(local.data())->sun_path);  // zero-terminated
+    io::files().unlinkat(AT_FDCWD, static_cast<const sockaddr_un*>(local.data())->sun_path, 0);  // zero-terminated
 }
 
 datagram_state& make(naming_call call, const unix_address& name) {
-  owned_fd socket(::socket(AF_UNIX, kind, 0));
+  owned_fd socket(io::sockets().socket(AF_UNIX, kind, 0));
   if (!socket || call(socket.get(), static_cast<const sockaddr*>(name.data()), name.size()) < 0)
     throw io_error({errno, std::generic_category()}, "unix_datagram", name.string());
   try {
@@ -40,7 +41,8 @@ unix_datagram unix_datagram::connected(const unix_address& peer) { return {make(
 
 unix_datagram_pair unix_datagram::pair() {
   int ends[2];
-  if (::socketpair(AF_UNIX, kind, 0, ends) < 0) throw io_error({errno, std::generic_category()}, "pair", {});
+  if (io::sockets().socketpair(AF_UNIX, kind, 0, ends) < 0)
+    throw io_error({errno, std::generic_category()}, "pair", {});
   owned_fd one(ends[0]);
   owned_fd other(ends[1]);
   constexpr auto waiting = datagram_state::waiting::by_itself;

@@ -1,15 +1,16 @@
 // src/net/unix_listener.cpp: binding to a path or an abstract name.
 #include <gyre/coro/scope_exit.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/unix_listener.hpp>
 
 #include "last_error.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <stdexcept>
@@ -25,7 +26,7 @@ const sockaddr* raw(const unix_address& a) noexcept { return static_cast<const s
 const char* path_of(const unix_address& a) noexcept { return static_cast<const sockaddr_un*>(a.data())->sun_path; }
 
 owned_fd new_socket() {
-  owned_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  owned_fd socket(io::sockets().socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw last_error();
   return socket;
 }
@@ -34,24 +35,25 @@ owned_fd new_socket() {
 // kind, which must not be removed.
 bool is_stale(const unix_address& local) {
   struct stat found{};
-  if (local.is_abstract() || ::stat(path_of(local), &found) < 0 || !S_ISSOCK(found.st_mode)) return false;
+  if (local.is_abstract() || io::files().fstatat(AT_FDCWD, path_of(local), &found, 0) < 0 || !S_ISSOCK(found.st_mode))
+    return false;
   const owned_fd probe = new_socket();
-  return ::connect(probe.get(), raw(local), local.size()) < 0 && errno == ECONNREFUSED;
+  return io::sockets().connect(probe.get(), raw(local), local.size()) < 0 && errno == ECONNREFUSED;
 }
 
 void bind_to(const owned_fd& socket, const unix_address& local, const unix_listen_options& options) {
   // Linux gives the file the permissions of the socket, so the file never exists with others.
-  if (::fchmod(socket.get(), options.permissions) < 0) throw last_error();
-  if (::bind(socket.get(), raw(local), local.size()) == 0) return;
+  if (io::files().fchmod(socket.get(), options.permissions) < 0) throw last_error();
+  if (io::sockets().bind(socket.get(), raw(local), local.size()) == 0) return;
   const std::system_error failure = last_error();
   if (failure.code() != std::errc::address_in_use || !options.replace_stale || !is_stale(local)) throw failure;
-  ::unlink(path_of(local));
-  if (::bind(socket.get(), raw(local), local.size()) < 0) throw last_error();
+  io::files().unlinkat(AT_FDCWD, path_of(local), 0);
+  if (io::sockets().bind(socket.get(), raw(local), local.size()) < 0) throw last_error();
 }
 
 std::uint64_t file_number(const unix_address& local) noexcept {
   struct stat found{};
-  return ::stat(path_of(local), &found) == 0 ? found.st_ino : 0;
+  return io::files().fstatat(AT_FDCWD, path_of(local), &found, 0) == 0 ? found.st_ino : 0;
 }
 
 }  // namespace
@@ -65,9 +67,9 @@ unix_listener unix_listener::bind(const unix_address& local, const unix_listen_o
     bind_to(socket, local, options);
     bool listens = false;
     const scope_exit remove_file_unless_listening([&]() noexcept {
-      if (!listens && !local.is_abstract()) ::unlink(path_of(local));
+      if (!listens && !local.is_abstract()) io::files().unlinkat(AT_FDCWD, path_of(local), 0);
     });
-    if (::listen(socket.get(), options.backlog) < 0) throw last_error();
+    if (io::sockets().listen(socket.get(), options.backlog) < 0) throw last_error();
     const std::uint64_t file = local.is_abstract() ? 0 : file_number(local);
     auto* const state = new listener_state(socket.release(), std::move(name), options.backlog);
     listens = true;
@@ -90,7 +92,7 @@ unix_listener::~unix_listener() { remove_file(); }
 
 void unix_listener::remove_file() noexcept {
   // Another server may have put its own file there.
-  if (file_ != 0 && file_number(local_) == file_) ::unlink(path_of(local_));
+  if (file_ != 0 && file_number(local_) == file_) io::files().unlinkat(AT_FDCWD, path_of(local_), 0);
 }
 
 }  // namespace gyre

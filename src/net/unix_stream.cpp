@@ -1,4 +1,5 @@
 // src/net/unix_stream.cpp: connects to a Unix socket, and identifies its ends.
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/unix_stream.hpp>
 
 #include "connecting.hpp"
@@ -32,7 +33,7 @@ task<unix_stream> unix_stream::connect(unix_address peer) {
 
 unix_stream_pair unix_stream::pair() {
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0)
+  if (io::sockets().socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0)
     throw io_error({errno, std::generic_category()}, "pair", {});
   owned_fd second(ends[1]);
   unix_stream first(socket_state::create(ends[0]));
@@ -46,7 +47,7 @@ peer_credentials unix_stream::credentials() const {
   socket_->expect_open("credentials");
   ucred found{};
   socklen_t length = sizeof(found);
-  if (::getsockopt(socket_->fd, SOL_SOCKET, SO_PEERCRED, &found, &length) < 0)
+  if (io::sockets().getsockopt(socket_->fd, SOL_SOCKET, SO_PEERCRED, &found, &length) < 0)
     throw io_error({errno, std::generic_category()}, "credentials", socket_->peer_name());
   return {found.pid, found.uid, found.gid};
 }

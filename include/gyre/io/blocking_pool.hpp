@@ -9,12 +9,14 @@
 namespace gyre::io {
 
 class pool_state;
+struct kernel;
 
 /// A unit of blocking work, owned by its submitter.
 struct blocking_job {
   void (*run)(blocking_job&) noexcept = nullptr;  ///< called on a pool thread; the job may be freed inside it
 
   // Kept by the pool.
+  const kernel* calls = nullptr;  ///< kernel::here() while the job runs: that of its submitter
   blocking_job* next = nullptr;
   blocking_job* previous = nullptr;
   pool_state* queued_in = nullptr;  ///< null once a thread has started it
@@ -81,6 +83,7 @@ class GYRE_API blocking_pool {
 
  private:
   friend class lasting_pools;
+  friend void submit_to_threads(blocking_pool& pool, blocking_job& job, std::size_t* waiting) noexcept;
 
   pool_state* state_;
 };
