@@ -3,13 +3,11 @@
 #include <gyre/fs/file.hpp>
 #include <gyre/io/file_bytes.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -31,8 +29,8 @@ long copy_through_memory(int from, int to, off_t position, std::size_t most) {
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
   const long got = io::read_at(from, buffer.get(), std::min(size, most), static_cast<std::uint64_t>(position));
   for (long written = 0; written < got;) {
-    const long n =
-        result_of(::pwrite(to, buffer.get() + written, static_cast<std::size_t>(got - written), position + written));
+    const long n = result_of(
+        io::files().pwrite(to, buffer.get() + written, static_cast<std::size_t>(got - written), position + written));
     if (n < 0) return n;
     written += n;
   }
@@ -46,7 +44,7 @@ bool is_not_possible(long result) noexcept {
 long copy_in_kernel(int from, int to, off_t position, std::size_t most) {
   loff_t source = position;
   loff_t target = position;
-  return result_of(::copy_file_range(from, &source, to, &target, most, 0));
+  return result_of(io::files().copy_file_range(from, &source, to, &target, most, 0));
 }
 
 /// The state of a copy after a piece.
@@ -58,18 +56,18 @@ struct piece {
 
 // The size of the target, which may end with a hole.
 piece end_at(int to, off_t size) {
-  if (::ftruncate(to, size) < 0) return {.position = size, .error = errno};
+  if (io::files().ftruncate(to, size) < 0) return {.position = size, .error = errno};
   return {.position = size, .last = true};
 }
 
 // Skips a hole, then copies data.
 piece copy_piece(int from, int to, off_t position) {
   // The end is looked for first: data that others append in between is found, and never replaced by a hole.
-  const off_t end = ::lseek(from, 0, SEEK_END);
-  off_t data = ::lseek(from, position, SEEK_DATA);
+  const off_t end = io::files().lseek(from, 0, SEEK_END);
+  off_t data = io::files().lseek(from, position, SEEK_DATA);
   if (data < 0 && errno == ENXIO) return end_at(to, std::max(position, end));
   if (data < 0) data = position;  // the file system does not know holes
-  const off_t hole = ::lseek(from, data, SEEK_HOLE);
+  const off_t hole = io::files().lseek(from, data, SEEK_HOLE);
   const auto most = hole > data ? std::min(max_piece_size, static_cast<std::size_t>(hole - data)) : max_piece_size;
   long copied = copy_in_kernel(from, to, data, most);
   // Some file systems report the end although they only could not copy: copy_file_range(2), BUGS.
@@ -87,7 +85,7 @@ task<std::uint64_t> copy(std::string from, std::string to, copy_options options)
   };
   file source = co_await file::open(from);
   struct stat known{};
-  if (::fstat(source.native_descriptor(), &known) < 0) fail(errno);
+  if (io::files().fstat(source.native_descriptor(), &known) < 0) fail(errno);
   if (S_ISDIR(known.st_mode)) fail(EISDIR);
   if (!S_ISREG(known.st_mode)) fail(EINVAL);
   // Not truncated: it may be the same file.
@@ -97,7 +95,7 @@ task<std::uint64_t> copy(std::string from, std::string to, copy_options options)
                          .permissions = static_cast<std::uint32_t>(known.st_mode & 0777U)};
   file target = co_await file::open(to, how);
   struct stat other{};
-  if (::fstat(target.native_descriptor(), &other) < 0) fail(errno);
+  if (io::files().fstat(target.native_descriptor(), &other) < 0) fail(errno);
   if (!S_ISREG(other.st_mode) || (other.st_dev == known.st_dev && other.st_ino == known.st_ino)) fail(EINVAL);
   co_await target.resize(0);
   copy_progress ignored;
@@ -108,7 +106,7 @@ task<std::uint64_t> copy(std::string from, std::string to, copy_options options)
   const int out = target.native_descriptor();
   piece done;
   auto share = [&] {
-    if (::ioctl(out, FICLONE, in) == 0) done = {.position = ::lseek(out, 0, SEEK_END), .last = true};
+    if (io::files().ficlone(out, in) == 0) done = {.position = io::files().lseek(out, 0, SEEK_END), .last = true};
   };
   co_await to_thread(io::blocking_pool::for_files(), share);
   auto next = [&] { done = copy_piece(in, out, done.position); };

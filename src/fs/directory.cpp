@@ -1,11 +1,8 @@
 // src/fs/directory.cpp: parses the kernel's directory entries.
 #include <gyre/fs/directory.hpp>
 
-#include "kind_of_mode.hpp"
+#include "directory_records.hpp"
 
-#include <dirent.h>
-
-#include <cstring>
 #include <iterator>
 
 namespace gyre::fs {
@@ -35,24 +32,11 @@ class read_directory_op : public file_operation<read_directory_op> {
   file_state* file_;
 };
 
-// struct linux_dirent64: inode (8 bytes), offset (8), record length (2), type (1), null-terminated name.
 std::vector<directory_entry> take_apart(std::span<const std::byte> records) {
-  constexpr std::size_t length_at = 16;
-  constexpr std::size_t type_at = 18;
-  constexpr std::size_t name_at = 19;
   std::vector<directory_entry> entries;
-  while (records.size() > name_at) {
-    std::uint64_t inode = 0;
-    std::uint16_t length = 0;
-    std::memcpy(&inode, records.data(), sizeof(inode));
-    std::memcpy(&length, records.data() + length_at, sizeof(length));
-    if (length <= name_at || length > records.size()) break;
-    const char* const text = reinterpret_cast<const char*>(records.data() + name_at);
-    const std::string_view name(text, ::strnlen(text, length - name_at));
-    if (name != "." && name != "..")
-      entries.push_back({std::string(name), kind_of_mode(DTTOIF(std::to_integer<unsigned>(records[type_at]))), inode});
-    records = records.subspan(length);
-  }
+  directory_record each;
+  while (take_record(records, each))
+    if (!each.is_dots()) entries.push_back({std::string(each.name), each.kind, each.inode});
   return entries;
 }
 

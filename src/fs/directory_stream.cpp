@@ -1,47 +1,47 @@
-// src/fs/directory_stream.cpp: readdir(3).
+// src/fs/directory_stream.cpp: getdents64(2).
 #include <gyre/fs/directory_stream.hpp>
 #include <gyre/io/io_error.hpp>
-#include <gyre/io/owned_fd.hpp>
+#include <gyre/io/kernel.hpp>
 
-#include "kind_of_mode.hpp"
+#include "directory_records.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #include <cerrno>
-#include <string_view>
 
 namespace gyre::fs {
 namespace {
+
+constexpr std::size_t buffer_size = std::size_t{32} * 1024;
 
 [[noreturn]] void fail_to_list() { throw io_error({errno, std::generic_category()}, "list", "the directory"); }
 
 }  // namespace
 
-directory_stream::directory_stream(int directory) {
-  owned_fd own(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (own) open_ = ::fdopendir(own.get());
-  if (open_ == nullptr) fail_to_list();
-  (void)own.release();
+directory_stream::directory_stream(int directory)
+    : open_(io::files().openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)) {
+  if (!open_) fail_to_list();
+  buffer_.resize(buffer_size);
 }
 
-directory_stream::~directory_stream() { ::closedir(static_cast<DIR*>(open_)); }
-
 const char* directory_stream::next() {
-  for (;;) {
-    errno = 0;
-    const dirent* const each = ::readdir(static_cast<DIR*>(open_));
-    if (each == nullptr && errno != 0) fail_to_list();
-    if (each == nullptr) return nullptr;
-    name_ = each->d_name;
-    kind_ = kind_of_mode(DTTOIF(unsigned{each->d_type}));
-    if (const std::string_view name = name_; name != "." && name != "..") return name_;
+  for (directory_record each;;) {
+    if (take_record(rest_, each)) {
+      if (each.is_dots()) continue;
+      name_ = each.name.data();
+      kind_ = each.kind;
+      return name_;
+    }
+    const std::ptrdiff_t size = io::files().getdents64(open_.get(), buffer_.data(), buffer_.size());
+    if (size < 0) fail_to_list();
+    if (size == 0) return nullptr;
+    rest_ = std::span(buffer_).first(static_cast<std::size_t>(size));
   }
 }
 
 std::optional<file_facts> directory_stream::facts() const noexcept {
   struct stat found{};
-  if (::fstatat(::dirfd(static_cast<DIR*>(open_)), name_, &found, AT_SYMLINK_NOFOLLOW) < 0) return {};
+  if (io::files().fstatat(open_.get(), name_, &found, AT_SYMLINK_NOFOLLOW) < 0) return {};
   return facts_of_status(found);
 }
 

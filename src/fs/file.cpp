@@ -1,8 +1,8 @@
 // src/fs/file.cpp: opening, closing, and operations on an open file.
 #include <gyre/fs/file.hpp>
+#include <gyre/io/kernel.hpp>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 
@@ -41,7 +41,7 @@ open_op::open_op(std::string_view path, const open_options& options) : path_oper
 open_op::open_op(open_op&& from) noexcept : path_operation(std::move(from)) { from.result = -1; }
 
 open_op::~open_op() {
-  if (result >= 0) ::close(result);  // nobody took the result
+  if (result >= 0) io::files().close(result);  // nobody took the result
 }
 
 bool open_op::try_now() noexcept {
@@ -64,14 +64,14 @@ void file_op::fail(std::error_code reason) const { throw io_error(reason, name_,
 
 std::uint64_t file::position() const {
   state_->expect_open("position");
-  const off_t at = ::lseek(state_->fd, 0, SEEK_CUR);
+  const off_t at = io::files().lseek(state_->fd, 0, SEEK_CUR);
   if (at < 0) throw io_error({errno, std::generic_category()}, "position", state_->path);
   return static_cast<std::uint64_t>(at);
 }
 
 void file::set_position(std::uint64_t offset) {
   state_->expect_open("set_position");
-  if (::lseek(state_->fd, static_cast<off_t>(offset), SEEK_SET) < 0)
+  if (io::files().lseek(state_->fd, static_cast<off_t>(offset), SEEK_SET) < 0)
     throw io_error({errno, std::generic_category()}, "set_position", state_->path);
 }
 

@@ -1,10 +1,10 @@
 // src/fs/file_state.cpp: the life of an open file.
 #include <gyre/fs/file_state.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 
@@ -18,9 +18,9 @@ constinit operation_base nobody_uses;
 int find_type(int fd, unsigned& type) noexcept {
   struct statx found{};
   struct stat asked{};
-  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) == 0)
+  if (io::files().statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) == 0)
     type = found.stx_mode & unsigned{S_IFMT};
-  else if (::fstat(fd, &asked) == 0)  // where a filter denies statx
+  else if (io::files().fstat(fd, &asked) == 0)  // where a filter denies statx
     type = asked.st_mode & unsigned{S_IFMT};
   else
     return errno;
@@ -37,13 +37,13 @@ file_state& file_state::adopt(int number, std::string_view path) {
   try {
     state = new file_state(path);
   } catch (...) {
-    ::close(number);
+    io::files().close(number);
     throw;
   }
   state->fd = number;
   if (const event_loop* const here = event_loop::current_or_null(); here != nullptr) state->loop = here->number();
   if (const int error = state->classify(); error != 0) {
-    ::close(number);
+    io::files().close(number);
     delete state;
     throw io_error({error, std::generic_category()}, "open", path);
   }
@@ -55,14 +55,14 @@ int file_state::classify() noexcept {
   unsigned type = 0;
   if (const int error = find_type(fd, type); error != 0) return error;
   waits = type != S_IFREG && type != S_IFDIR && type != S_IFBLK;
-  seekable = ::lseek(fd, 0, SEEK_CUR) >= 0;
+  seekable = io::files().lseek(fd, 0, SEEK_CUR) >= 0;
   // On a non-blocking file a ring fails at once instead of waiting for the disk.
-  const int flags = ::fcntl(fd, F_GETFL);
+  const int flags = io::files().fcntl(fd, F_GETFL, 0);
   // Direct and synchronous I/O waits for the disk even with RWF_NOWAIT.
   reads_now = (type == S_IFREG || type == S_IFBLK) && (flags & O_DIRECT) == 0;
   writes_now = reads_now && (flags & (O_SYNC | O_DSYNC)) == 0;
   const int wanted = waits ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
-  return flags < 0 || (wanted != flags && ::fcntl(fd, F_SETFL, wanted) < 0) ? errno : 0;
+  return flags < 0 || (wanted != flags && io::files().fcntl(fd, F_SETFL, wanted) < 0) ? errno : 0;
 }
 
 // The backend of a loop that has ended is gone, and so is what it kept about the descriptor.
@@ -80,7 +80,7 @@ void file_state::release() noexcept {
   event_loop& running = loop_of("a file");
   if (loop != running.number() && loop != 0 && event_loop::exists(loop)) stop_destroyed_elsewhere("a file");
   if (loop == running.number()) running.backend().detach(*this);
-  ::close(fd);
+  io::files().close(fd);
   forget();
 }
 

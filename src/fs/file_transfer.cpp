@@ -1,8 +1,8 @@
 // src/fs/file_transfer.cpp: reads and writes a file until enough bytes are transferred.
 #include <gyre/fs/file_transfer.hpp>
+#include <gyre/io/kernel.hpp>
 
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -156,7 +156,7 @@ void file_transfer_base::on_complete() noexcept {
 // A read_exactly that is cancelled midway has no effect.
 void file_transfer_base::take_back() noexcept {
   if (offset == current_position && file_->seekable && done_ > 0)
-    ::lseek(file_->fd, -static_cast<off_t>(done_), SEEK_CUR);
+    io::files().lseek(file_->fd, -static_cast<off_t>(done_), SEEK_CUR);
   done_ = 0;
 }
 

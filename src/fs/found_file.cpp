@@ -1,12 +1,11 @@
 // src/fs/found_file.cpp: opens files below a directory by openat2(2), tried first in caches only.
 #include <gyre/fs/found_file.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +26,7 @@ int open_resolving(int root, const std::string& path, std::uint64_t resolve, int
   open_how how{};
   how.flags = static_cast<std::uint64_t>(how_to);
   how.resolve = resolve;
-  return static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how)));
+  return io::files().openat2(root, path.c_str(), &how, sizeof(how));
 }
 
 // For kernels or containers whose filter refuses openat2: opens step by step, and follows no links.
@@ -42,7 +41,7 @@ int open_step_by_step(int root, std::string_view path) noexcept {
     }
     if (name.empty()) continue;
     const int from = at ? at.get() : root;
-    const int next = ::openat(from, name.c_str(), (path.empty() ? to_read : to_look) | O_NOFOLLOW);
+    const int next = io::files().openat(from, name.c_str(), (path.empty() ? to_read : to_look) | O_NOFOLLOW, 0);
     if (next < 0) return -1;
     at = owned_fd(next);
   }
@@ -53,7 +52,7 @@ int open_step_by_step(int root, std::string_view path) noexcept {
 std::string path_of(int descriptor) {
   std::string path(PATH_MAX, '\0');
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  const ssize_t size = ::readlink(link.c_str(), path.data(), path.size());
+  const ssize_t size = io::files().readlinkat(AT_FDCWD, link.c_str(), path.data(), path.size());
   path.resize(size < 0 || static_cast<std::size_t>(size) == path.size() ? 0 : static_cast<std::size_t>(size));
   return path;
 }
@@ -102,7 +101,7 @@ found_file open_slowly(int root, const std::string& path, std::uint64_t resolve,
   if (descriptor < 0 && (errno == ENOSYS || errno == EPERM) && resolve != 0)
     descriptor = open_step_by_step(root, path);
   else if (descriptor < 0 && (errno == ENOSYS || errno == EPERM))
-    descriptor = ::openat(root, path.c_str(), how_to);
+    descriptor = io::files().openat(root, path.c_str(), how_to, 0);
   return describe(descriptor);
 }
 
@@ -122,7 +121,7 @@ task<found_file> find(int root, std::string path, std::uint64_t resolve, int how
 }  // namespace
 
 owned_fd open_root(std::string_view path) {
-  owned_fd root(::open(std::string(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  owned_fd root(io::files().openat(AT_FDCWD, std::string(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC, 0));
   if (!root) throw io_error({errno, std::generic_category()}, "open", path);
   return root;
 }

@@ -1,5 +1,6 @@
 // src/fs/standard_streams.cpp: opens the standard streams, which other processes share, as files.
 #include <gyre/fs/standard_streams.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/pipe.hpp>
 
 #include <fcntl.h>
@@ -17,9 +18,10 @@ namespace {
 file open_again(int number, int access, const char* name) {
   struct stat found{};
   int fd = -1;
-  if (::fstat(number, &found) == 0 && (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)))
-    fd = ::open(("/proc/self/fd/" + std::to_string(number)).c_str(), access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) fd = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
+  if (io::files().fstat(number, &found) == 0 && (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)))
+    fd = io::files().openat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(number)).c_str(),
+                            access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+  if (fd < 0) fd = io::files().fcntl(number, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) throw io_error({errno, std::generic_category()}, "open", name);
   return file::from_fd(fd, name);
 }

@@ -1,5 +1,6 @@
 // src/fs/status.cpp: converts the kernel's struct statx.
 #include <gyre/fs/status.hpp>
+#include <gyre/io/kernel.hpp>
 
 #include "kind_of_mode.hpp"
 
@@ -60,7 +61,8 @@ void status_op::fail(std::error_code reason) const {
 
 std::expected<file_facts, std::error_code> facts_of(int descriptor) noexcept {
   struct stat found{};
-  if (::fstat(descriptor, &found) < 0) return std::unexpected(std::error_code(errno, std::generic_category()));
+  if (io::files().fstat(descriptor, &found) < 0)
+    return std::unexpected(std::error_code(errno, std::generic_category()));
   return facts_of_status(found);
 }
 

@@ -1,5 +1,6 @@
 // src/fs/watcher.cpp: parses inotify events.
 #include <gyre/fs/watcher.hpp>
+#include <gyre/io/kernel.hpp>
 
 #include <sys/inotify.h>
 
@@ -27,7 +28,7 @@ class watch_op : public path_operation<watch_op> {
 };
 
 int make_inotify() {
-  const int fd = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  const int fd = io::files().inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   if (fd < 0) throw io_error({errno, std::generic_category()}, "watcher", {});
   return fd;
 }

@@ -1,5 +1,6 @@
 // src/io/line_output.cpp: writes lines without blocking the loop; see fs/standard_streams.cpp on O_NONBLOCK.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/line_output.hpp>
 
 #include <fcntl.h>
@@ -66,11 +67,11 @@ line_output::line_output(int descriptor, std::string_view name) {
 
 int line_output::open(int descriptor) noexcept {
   struct stat found{};
-  if (::fstat(descriptor, &found) < 0) return errno;
+  if (io::files().fstat(descriptor, &found) < 0) return errno;
   if (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)) {
     char path[32];
     std::snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
-    fd_ = owned_fd(::open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    fd_ = owned_fd(io::files().openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0));
     kind_ = fd_ ? kind::own : kind::shared_pipe;
   } else if (S_ISSOCK(found.st_mode)) {
     kind_ = kind::socket;
@@ -79,17 +80,18 @@ int line_output::open(int descriptor) noexcept {
 }
 
 std::ptrdiff_t line_output::write_some(int descriptor, kind kind, std::string_view bytes) noexcept {
-  if (kind == kind::socket) return ::send(descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (kind == kind::socket)
+    return io::sockets().send(descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (kind == kind::own || kind == kind::shared_pipe) bytes = lines_for_pipe(bytes);
   if (kind == kind::shared_pipe) {
     pollfd ready{.fd = descriptor, .events = POLLOUT, .revents = 0};
-    if (::poll(&ready, 1, 0) <= 0) {
+    if (io::sockets().poll(&ready, 1, 0) <= 0) {
       errno = EAGAIN;
       return -1;
     }
     bytes = bytes.substr(0, PIPE_BUF);  // a pipe that is ready takes this much without blocking
   }
-  return ::write(descriptor, bytes.data(), bytes.size());
+  return io::files().write(descriptor, bytes.data(), bytes.size());
 }
 
 std::ptrdiff_t line_output::write(int descriptor, kind kind, std::string_view bytes) noexcept {

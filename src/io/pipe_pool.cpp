@@ -1,4 +1,5 @@
 // src/io/pipe_pool.cpp: makes pipes, and moves bytes through them.
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/pipe_pool.hpp>
 
 #include "pipe_signal.hpp"
@@ -17,7 +18,7 @@ constexpr unsigned how = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
 // Returns the count, or -errno. `ready` is cleared when the call would have had to wait.
 int splice_now(int from, int to, std::size_t most, bool& ready) noexcept {
   ssize_t count = 0;
-  do count = ::splice(from, nullptr, to, nullptr, most, how);
+  do count = files().splice(from, nullptr, to, nullptr, most, how);
   while (count < 0 && errno == EINTR);
   if (count >= 0) return static_cast<int>(count);
   if (errno == EAGAIN) ready = false;
@@ -52,18 +53,18 @@ pipe_pool::~pipe_pool() {
 // A pipe of the default size would cost more than it saves.
 bool pipe_pool::open(pipe& p) noexcept {
   int ends[2];
-  if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) < 0) return false;
+  if (files().pipe2(ends, O_NONBLOCK | O_CLOEXEC) < 0) return false;
   p.reader_ = ends[0];
   p.writer_ = ends[1];
-  if (::fcntl(p.writer_, F_SETPIPE_SZ, static_cast<int>(pipe_size)) >= 0) return true;
+  if (files().fcntl(p.writer_, F_SETPIPE_SZ, pipe_size) >= 0) return true;
   close(p);
   return false;
 }
 
 void pipe_pool::close(pipe& p) noexcept {
   if (p.reader_ < 0) return;
-  ::close(std::exchange(p.reader_, -1));
-  ::close(std::exchange(p.writer_, -1));
+  files().close(std::exchange(p.reader_, -1));
+  files().close(std::exchange(p.writer_, -1));
   p.bytes_ = 0;
 }
 

@@ -1,4 +1,5 @@
 // src/io/random_bytes.cpp: getrandom(2), and its fallback.
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/random_bytes.hpp>
 
@@ -16,8 +17,8 @@ namespace {
 void fill_with_random(std::span<unsigned char> bytes) {
   owned_fd source;
   while (!bytes.empty()) {
-    const ssize_t n =
-        source ? ::read(source.get(), bytes.data(), bytes.size()) : ::getrandom(bytes.data(), bytes.size(), 0);
+    const ssize_t n = source ? files().read(source.get(), bytes.data(), bytes.size())
+                             : kernel::here().getrandom(bytes.data(), bytes.size(), 0);
     if (n > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(n));
       continue;
@@ -25,7 +26,7 @@ void fill_with_random(std::span<unsigned char> bytes) {
     if (n < 0 && errno == EINTR) continue;
     const int error = n < 0 ? errno : EIO;
     if (!source)
-      source = owned_fd(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
+      source = owned_fd(files().openat(AT_FDCWD, "/dev/urandom", O_RDONLY | O_CLOEXEC, 0));
     else
       throw std::system_error(error, std::generic_category(), "/dev/urandom");
     if (!source) throw std::system_error(error, std::generic_category(), "getrandom");
@@ -49,7 +50,7 @@ std::string random_hex(std::size_t bytes) {
 
 std::uint64_t random_secret() noexcept {
   std::uint64_t secret = 0;
-  (void)::getrandom(&secret, sizeof(secret), GRND_NONBLOCK);
+  (void)kernel::here().getrandom(&secret, sizeof(secret), GRND_NONBLOCK);
   return secret;
 }
 

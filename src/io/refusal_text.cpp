@@ -1,4 +1,6 @@
 // src/io/refusal_text.cpp: explains why a backend is unavailable, with a remedy.
+#include <gyre/io/kernel.hpp>
+
 #include "refusal_text.hpp"
 
 #include <fcntl.h>
@@ -16,10 +18,10 @@ namespace {
 // Returns the number after `label` in a file of /proc, or -1.
 int number_in(const char* path, const char* label) noexcept {
   char text[4096] = {};
-  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = files().openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return -1;
-  const ssize_t count = ::read(fd, text, sizeof(text) - 1);
-  ::close(fd);
+  const ssize_t count = files().read(fd, text, sizeof(text) - 1);
+  files().close(fd);
   if (count <= 0) return -1;
   const char* const found = std::strstr(text, label);
   return found == nullptr ? -1 : std::atoi(found + std::strlen(label));

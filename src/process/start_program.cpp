@@ -1,5 +1,6 @@
 // src/process/start_program.cpp: starts a child with redirected streams.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/pipe.hpp>
 
 #include "child_launch.hpp"
@@ -23,13 +24,13 @@ namespace {
 
 // Duplicates the descriptor above the three numbers that are about to be replaced.
 owned_fd above_standard(int fd) {
-  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  const int copy = io::files().fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) throw_error(errno);
   return owned_fd(copy);
 }
 
 owned_fd open_null() {
-  const owned_fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const owned_fd null(io::files().openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0));
   if (!null) throw_error(errno);
   return above_standard(null.get());
 }
@@ -39,16 +40,16 @@ owned_fd open_null() {
 // blocking, because reads and writes of this library say in each call that they must not wait.
 owned_fd blocking_copy(int fd) {
   owned_fd copy = above_standard(fd);
-  const int flags = ::fcntl(fd, F_GETFL);
+  const int flags = io::files().fcntl(fd, F_GETFL, 0);
   struct stat found{};
-  if (flags < 0 || (flags & O_NONBLOCK) == 0 || ::fstat(fd, &found) < 0) return copy;
+  if (flags < 0 || (flags & O_NONBLOCK) == 0 || io::files().fstat(fd, &found) < 0) return copy;
   if (S_ISSOCK(found.st_mode)) {
-    ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    io::files().fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
   } else if (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)) {
     const int how = (flags & O_ACCMODE) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;  // the open itself must not wait
-    const owned_fd second(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), how));
+    const owned_fd second(io::files().openat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(fd)).c_str(), how, 0));
     if (!second) return copy;
-    ::fcntl(second.get(), F_SETFL, flags & ~O_NONBLOCK);
+    io::files().fcntl(second.get(), F_SETFL, flags & ~O_NONBLOCK);
     copy = above_standard(second.get());
   }
   return copy;

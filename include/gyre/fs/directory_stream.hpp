@@ -3,19 +3,22 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/fs/status.hpp>
+#include <gyre/io/owned_fd.hpp>
 
+#include <cstddef>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace gyre::fs {
 
-/// The entries of an open directory one by one, without "." and "..". readdir(3). Thread: any, one at a time.
+/// The entries of an open directory one by one, without "." and "..". getdents64(2). Thread: any, one at a time.
 class GYRE_API directory_stream {
  public:
   /// Opens `directory` again: duplicated descriptors would share their position in it.
   /// Errors: io_error "list the directory".
   explicit directory_stream(int directory);
   directory_stream& operator=(directory_stream&&) = delete;
-  ~directory_stream();
 
   /// Goes to the next entry. Returns its name, or null at the end. The functions below are about this entry.
   /// Lifetime: until the next call. Errors: same as the constructor.
@@ -26,7 +29,9 @@ class GYRE_API directory_stream {
   [[nodiscard]] std::optional<file_facts> facts() const noexcept;
 
  private:
-  void* open_ = nullptr;  // DIR
+  owned_fd open_;
+  std::vector<std::byte> buffer_;
+  std::span<const std::byte> rest_;  // of the entries in the buffer
   const char* name_ = nullptr;
   file_kind kind_ = file_kind::unknown;
 };

@@ -1,5 +1,6 @@
-// src/io/file_calls.cpp: performs each file operation as one blocking system call.
+// src/io/file_request.cpp: performs each file operation as one blocking system call.
 #include <gyre/io/file_request.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/raw_request.hpp>
 
 #include "pipe_signal.hpp"
@@ -22,15 +23,16 @@
 namespace gyre::io {
 
 long transfer_at(bool reads, int fd, const iovec* buffers, int count, std::int64_t offset, int flags) noexcept {
-  const long n = reads ? ::preadv2(fd, buffers, count, offset, flags) : ::pwritev2(fd, buffers, count, offset, flags);
+  const long n =
+      reads ? files().preadv2(fd, buffers, count, offset, flags) : files().pwritev2(fd, buffers, count, offset, flags);
   if (n >= 0 || (errno != EPERM && errno != ENOSYS)) return n;
   // A filter denies these calls, or the file refuses; in the latter case the other calls fail as well.
   if (flags != 0) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  if (offset < 0) return reads ? ::readv(fd, buffers, count) : ::writev(fd, buffers, count);
-  return reads ? ::preadv(fd, buffers, count, offset) : ::pwritev(fd, buffers, count, offset);
+  if (offset < 0) return reads ? files().readv(fd, buffers, count) : files().writev(fd, buffers, count);
+  return reads ? files().preadv(fd, buffers, count, offset) : files().pwritev(fd, buffers, count, offset);
 }
 
 namespace {
@@ -60,7 +62,7 @@ void fill(statx_timestamp& to, const timespec& from) noexcept {
 // For filters that deny statx(2). The creation time is unknown then.
 int stat_without_statx(int fd, const char* path, int flags, struct statx& to) noexcept {
   struct stat found{};
-  if (::fstatat(fd, path, &found, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) < 0) return -1;
+  if (files().fstatat(fd, path, &found, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) < 0) return -1;
   to = {};
   to.stx_mask = STATX_BASIC_STATS;
   to.stx_blksize = static_cast<std::uint32_t>(found.st_blksize);
@@ -82,7 +84,7 @@ int stat_without_statx(int fd, const char* path, int flags, struct statx& to) no
 }
 
 int stat_file(int fd, const char* path, int flags, struct statx& to) noexcept {
-  const int result = ::statx(fd, path, flags, STATX_BASIC_STATS | STATX_BTIME, &to);
+  const int result = files().statx(fd, path, flags, STATX_BASIC_STATS | STATX_BTIME, &to);
   if (result == 0 || (errno != EPERM && errno != ENOSYS)) return result;
   return stat_without_statx(fd, path, flags, to);
 }
@@ -96,30 +98,30 @@ long call(const file_request& r) noexcept {
     case opcode::write_vector:
       return transfer(r);
     case opcode::open:
-      return ::openat(fd, path_of(r.address), static_cast<int>(r.flags) | O_CLOEXEC, r.mode);
+      return files().openat(fd, path_of(r.address), static_cast<int>(r.flags) | O_CLOEXEC, r.mode);
     case opcode::close:
-      return ::close(fd);
+      return files().close(fd);
     case opcode::sync:
-      return r.flags == 0 ? ::fsync(fd) : ::fdatasync(fd);
+      return r.flags == 0 ? files().fsync(fd) : files().fdatasync(fd);
     case opcode::stat:
       return stat_file(fd, path_of(r.address), static_cast<int>(r.flags), *static_cast<struct statx*>(r.second));
     case opcode::resize:
-      return ::ftruncate(fd, static_cast<off_t>(r.offset));
+      return files().ftruncate(fd, static_cast<off_t>(r.offset));
     case opcode::rename:
-      return ::renameat2(fd, path_of(r.address), fd, path_of(r.second), r.flags);
+      return files().renameat2(fd, path_of(r.address), fd, path_of(r.second), r.flags);
     case opcode::remove:
-      return ::unlinkat(fd, path_of(r.address), static_cast<int>(r.flags));
+      return files().unlinkat(fd, path_of(r.address), static_cast<int>(r.flags));
     case opcode::make_directory:
-      return ::mkdirat(fd, path_of(r.address), r.mode);
+      return files().mkdirat(fd, path_of(r.address), r.mode);
     case opcode::make_symlink:
-      return ::symlinkat(path_of(r.address), fd, path_of(r.second));
+      return files().symlinkat(path_of(r.address), fd, path_of(r.second));
     case opcode::watch:
-      return ::inotify_add_watch(fd, path_of(r.address), r.flags);
+      return files().inotify_add_watch(fd, path_of(r.address), r.flags);
     case opcode::read_directory:
-      return ::syscall(SYS_getdents64, fd, r.address, r.length);
+      return files().getdents64(fd, r.address, r.length);
     case opcode::send_file: {
       auto from = static_cast<off_t>(r.offset);
-      return ::sendfile(fd, static_cast<int>(r.flags), &from, r.length);
+      return files().sendfile(fd, static_cast<int>(r.flags), &from, r.length);
     }
     default:
       errno = EOPNOTSUPP;
