@@ -20,13 +20,11 @@
 //   descriptor      an open file descriptor as the backends see it
 //   buffer_pool     the receive buffers that all sockets of a loop share
 //   receive_queue   the data that a multishot receive has delivered
-//   missed_end      detects the end of a stream that the kernel has not reported
-//   kernel          the calls of the operating system, which a backend can replace
-//   attempt         performs a request at once, without waiting
-//   monotonic_clock the clock of deadlines
+//
+// Included one by one: kernel, the calls of the operating system, which a backend can replace; backend_factory; the
+// clocks; missed_end; random_bytes; file_bytes; line_output.
 #pragma once
 
-#include <gyre/io/attempt.hpp>
 #include <gyre/io/backend.hpp>
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/blocking_pool.hpp>
@@ -36,10 +34,7 @@
 #include <gyre/io/descriptor.hpp>
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
-#include <gyre/io/kernel.hpp>
 #include <gyre/io/message_multishot.hpp>
-#include <gyre/io/missed_end.hpp>
-#include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/pipe.hpp>
 #include <gyre/io/printable.hpp>

@@ -1,5 +1,6 @@
 // src/io/attempt.cpp: each one-shot operation as one non-blocking system call.
-#include <gyre/io/attempt.hpp>
+#include <gyre/io/backend.hpp>
+#include <gyre/io/kernel.hpp>
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -32,9 +33,9 @@ std::size_t total_size(const message& m) noexcept {
 
 // poll reports a bad descriptor and "not ready" in its own way. Reported here as other
 // calls, and the ring, report them.
-long poll_now(int fd, short events) noexcept {
+long poll_now(const socket_calls& calls, int fd, short events) noexcept {
   pollfd p{.fd = fd, .events = events, .revents = 0};
-  const int n = ::poll(&p, 1, 0);
+  const int n = calls.poll(&p, 1, 0);
   if (n < 0) return -1;
   if (fd < 0 || (p.revents & POLLNVAL) != 0)
     errno = EBADF;
@@ -45,30 +46,30 @@ long poll_now(int fd, short events) noexcept {
   return -1;
 }
 
-long connect_now(const request& r) noexcept {
-  const int n = ::connect(r.target->fd, static_cast<const sockaddr*>(r.address), r.length);
+long connect_now(const socket_calls& calls, const request& r) noexcept {
+  const int n = calls.connect(r.target->fd, static_cast<const sockaddr*>(r.address), r.length);
   // The connect is in progress, begun by this call or by an earlier one.
   if (n < 0 && (errno == EINPROGRESS || errno == EALREADY)) errno = EAGAIN;
   return n;
 }
 
-long call(const request& r) noexcept {
+long call(const socket_calls& calls, const request& r) noexcept {
   const int fd = r.target->fd;
   switch (r.code) {
     case opcode::accept:
-      return ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      return calls.accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     case opcode::connect:
-      return connect_now(r);
+      return connect_now(calls, r);
     case opcode::send:
-      return ::send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+      return calls.send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
     case opcode::send_message:
-      return ::sendmsg(fd, static_cast<const msghdr*>(r.address), MSG_DONTWAIT | MSG_NOSIGNAL);
+      return calls.sendmsg(fd, static_cast<const msghdr*>(r.address), MSG_DONTWAIT | MSG_NOSIGNAL);
     case opcode::receive_message:
-      return ::recvmsg(fd, static_cast<msghdr*>(r.address), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+      return calls.recvmsg(fd, static_cast<msghdr*>(r.address), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     case opcode::wait_readable:
-      return poll_now(fd, POLLIN | POLLRDHUP);
+      return poll_now(calls, fd, POLLIN | POLLRDHUP);
     case opcode::wait_writable:
-      return poll_now(fd, POLLOUT);
+      return poll_now(calls, fd, POLLOUT);
     default:
       break;  // files: a call could block; the other codes belong to a backend
   }
@@ -90,21 +91,21 @@ bool was_short(const request& r, long count) noexcept {
 
 }  // namespace
 
-bool reads(opcode code) noexcept {
-  return code == opcode::accept || code == opcode::receive_into || code == opcode::accept_many ||
-         code == opcode::receive_many || code == opcode::receive_large_many || code == opcode::receive_message ||
-         code == opcode::receive_messages_many || code == opcode::wait_readable || code == opcode::wait_bulk;
-}
+backend::backend(buffer_pool::amount common, buffer_pool::amount large)
+    : calls_(&kernel::here()), buffers_(common, large) {}
 
 // A kernel that stops at descriptors and has no room to pass them on reports that it dropped them. Then a short read
 // does not mean that nothing is left.
-long receive_now(descriptor& d, void* into, std::size_t size) noexcept {
+long backend::receive_now(descriptor& d, void* into, std::size_t size) noexcept {
   iovec bytes{.iov_base = into, .iov_len = size};
   msghdr call{};
   call.msg_iov = &bytes;
   call.msg_iovlen = 1;
+  const socket_calls& calls = calls_->sockets;
   long count = 0;
-  do count = d.may_carry_descriptors ? ::recvmsg(d.fd, &call, MSG_DONTWAIT) : ::recv(d.fd, into, size, MSG_DONTWAIT);
+  do
+    count =
+        d.may_carry_descriptors ? calls.recvmsg(d.fd, &call, MSG_DONTWAIT) : calls.recv(d.fd, into, size, MSG_DONTWAIT);
   while (count < 0 && errno == EINTR);
   if (count < 0) {
     if (errno == EAGAIN) d.readable = false;
@@ -115,7 +116,7 @@ long receive_now(descriptor& d, void* into, std::size_t size) noexcept {
   return count;
 }
 
-bool attempt(request& r) noexcept {
+bool backend::attempt(request& r) noexcept {
   if (r.code == opcode::receive_into) {
     const long outcome = receive_now(*r.target, r.address, r.length);
     if (outcome == -EAGAIN) return false;
@@ -123,7 +124,7 @@ bool attempt(request& r) noexcept {
     return true;
   }
   long count = 0;
-  do count = call(r);
+  do count = call(calls_->sockets, r);
   while (count < 0 && errno == EINTR);
   descriptor& d = *r.target;
   bool& ready = reads(r.code) ? d.readable : d.writable;

@@ -1,5 +1,5 @@
 // src/io/epoll_backend.cpp: submits and cancels requests, attaches and detaches descriptors.
-#include <gyre/io/attempt.hpp>
+#include <gyre/io/kernel.hpp>
 
 #include "epoll_backend.hpp"
 
@@ -27,9 +27,9 @@ epoll_backend::epoll_backend(const backend_options& options, uring::refusal& ref
 }
 
 uring::refusal epoll_backend::open() noexcept {
-  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  epoll_ = calls().files.epoll_create1(EPOLL_CLOEXEC);
   if (epoll_ < 0) return {errno, "epoll_create1"};
-  doorbell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  doorbell_ = calls().files.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (doorbell_ < 0) return {errno, "eventfd2"};
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, doorbell_, &event) < 0) return {errno, "epoll_ctl"};
@@ -57,8 +57,8 @@ epoll_backend::~epoll_backend() {
     settle(d->writer);
     d->attached = false;
   }
-  if (epoll_ >= 0) ::close(epoll_);
-  if (doorbell_ >= 0) ::close(doorbell_);
+  if (epoll_ >= 0) calls().files.close(epoll_);
+  if (doorbell_ >= 0) calls().files.close(doorbell_);
 }
 
 void epoll_backend::settle_files() noexcept {
@@ -66,7 +66,7 @@ void epoll_backend::settle_files() noexcept {
   files_.settle(ended);
   while (!ended.empty()) {
     auto& r = static_cast<request&>(ended.pop_front());
-    if (r.code == opcode::open && r.result >= 0) ::close(r.result);
+    if (r.code == opcode::open && r.result >= 0) calls().files.close(r.result);
     r.result = -ECANCELED;
     no_longer_in_flight(r);
   }

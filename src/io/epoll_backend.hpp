@@ -1,7 +1,6 @@
 // src/io/epoll_backend.hpp: performs requests with non-blocking calls, and waits for readiness with epoll.
 #pragma once
 
-#include <gyre/io/attempt.hpp>
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/uring/capabilities.hpp>
 
@@ -20,7 +19,7 @@ namespace gyre::io {
 ///
 /// Completed requests stay in flight until `wait` hands them out, as with a ring. So a caller that waits for a
 /// descriptor to become quiet never finds it quiet while a completion is still to come.
-class epoll_backend final : public backend {
+class epoll_backend : public backend {
  public:
   /// Usable if `refused.error` is 0; otherwise it may only be destroyed. Errors: std::bad_alloc.
   epoll_backend(const backend_options& options, uring::refusal& refused);

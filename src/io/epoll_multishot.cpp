@@ -1,6 +1,7 @@
 // src/io/epoll_multishot.cpp: emulates multishot requests of a ring: one request, many results.
 //
 // Results are delivered only in wait. The lines of multishot::place are `turn_` and `starved_`.
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/message_multishot.hpp>
 
 #include "epoll_backend.hpp"
@@ -76,7 +77,7 @@ void epoll_backend::pump(multishot& m) noexcept {
 // Returns false when the multishot has ended.
 bool epoll_backend::accept_one(multishot& m) noexcept {
   ++system_calls_;
-  const int fd = ::accept4(m.target->fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  const int fd = calls().sockets.accept4(m.target->fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd >= 0) {
     deliver(m, fd, multishot::no_buffer);
     return true;

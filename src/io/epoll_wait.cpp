@@ -1,5 +1,5 @@
 // src/io/epoll_wait.cpp: gets events from the kernel, handles them, and wakes the waiting thread.
-#include <gyre/io/attempt.hpp>
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/printable.hpp>
 
@@ -171,7 +171,7 @@ void epoll_backend::connection_event(request& r, std::uint32_t events) noexcept 
   int error = 0;
   socklen_t length = sizeof(error);
   ++system_calls_;
-  if (::getsockopt(r.target->fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0) error = errno;
+  if (calls().sockets.getsockopt(r.target->fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0) error = errno;
   if (error != 0 || (events & EPOLLOUT) != 0)
     complete(r, -error);
   else

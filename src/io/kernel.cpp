@@ -27,4 +27,7 @@ const kernel& kernel::real() noexcept { return operating_system; }
 
 constinit thread_local const kernel* kernel::here_ = &operating_system;
 
+kernel_scope::kernel_scope(const kernel& used) noexcept : before_(kernel::here_) { kernel::here_ = &used; }
+kernel_scope::~kernel_scope() { kernel::here_ = before_; }
+
 }  // namespace gyre::io

@@ -1,4 +1,5 @@
 // src/io/message_multishot.cpp: the layout of a message in a buffer.
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/message_multishot.hpp>
 
 #include <sys/socket.h>
@@ -35,7 +36,7 @@ int receive_message_into(const message_multishot& m, std::span<std::byte> buffer
   call.msg_controllen = m.layout.control_length;
   call.msg_iov = &payload;
   call.msg_iovlen = 1;
-  const ssize_t size = ::recvmsg(m.target->fd, &call, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const ssize_t size = sockets().recvmsg(m.target->fd, &call, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (size < 0) return -errno;
   const message_header header{.name_length = call.msg_namelen,
                               .control_length = static_cast<std::uint32_t>(call.msg_controllen),

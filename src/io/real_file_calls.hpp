@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/io/file_calls.hpp>
+#include <gyre/io/uring/ring.hpp>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -27,6 +28,7 @@ inline constexpr file_calls real_file_calls{
     .inotify_init1 = ::inotify_init1,
     .epoll_create1 = ::epoll_create1,
     .eventfd = ::eventfd,
+    .io_uring_setup = uring::setup,
     .fcntl = [](int fd, int command, long argument) { return ::fcntl(fd, command, argument); },
     .close = ::close,
     .read = ::read,

@@ -27,6 +27,8 @@ inline constexpr socket_calls real_socket_calls{
     .send = ::send,
     .sendmsg = ::sendmsg,
     .poll = ::poll,
+    .ppoll = [](pollfd* watched, unsigned long count,
+                const timespec* limit) { return ::ppoll(watched, count, limit, nullptr); },
     .getaddrinfo = ::getaddrinfo,
     .if_nametoindex = ::if_nametoindex,
     .if_indextoname = ::if_indextoname,

@@ -1,5 +1,4 @@
 // src/io/receive_queue.cpp: queues received buffers, and hands them out.
-#include <gyre/io/attempt.hpp>
 #include <gyre/io/receive_queue.hpp>
 
 #include <algorithm>
@@ -207,7 +206,7 @@ buffer_lease receive_queue::take_joined() noexcept {
   std::size_t size = copy_to(room);
   // While a request is in flight, the backend may have received the next bytes.
   if (where == phase::idle && end_ == open && !has_bytes() && target->readable && size < room.size()) {
-    const long count = receive_now(*target, room.data() + size, room.size() - size);
+    const long count = performer_->receive_now(*target, room.data() + size, room.size() - size);
     if (count > 0)
       size += static_cast<std::size_t>(count);
     else if (count != -EAGAIN)

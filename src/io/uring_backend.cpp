@@ -3,6 +3,8 @@
 #include "doorbell.hpp"
 #include "uring_key.hpp"
 
+#include <gyre/io/kernel.hpp>
+#include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/printable.hpp>
 
 #include <poll.h>
@@ -43,10 +45,11 @@ uring_backend::uring_backend(const backend_options& options, const uring::capabi
 }
 
 uring::refusal uring_backend::open(const backend_options& options, const uring::capabilities* known) noexcept {
-  doorbell_ =
-      ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // first: without it the self-test would fail for another reason
+  doorbell_ = calls().files.eventfd(
+      0, EFD_CLOEXEC | EFD_NONBLOCK);  // first: without it the self-test would fail for another reason
   if (doorbell_ < 0) return {errno, "eventfd2"};
   uring::ring_options wanted;
+  wanted.make = calls().files.io_uring_setup;
   wanted.submission_entries = options.submission_entries;
   wanted.completion_entries = std::max(options.completion_entries, std::bit_ceil(options.submission_entries));
   if (known != nullptr && !known->no_submission_array) wanted.flags &= ~uring::setup_no_sqarray;
@@ -75,8 +78,8 @@ uring_backend::~uring_backend() {
     static_cast<void>(new (std::nothrow) uring::ring(std::move(ring_)));
   }
   ring_.close();
-  if (doorbell_ >= 0) ::close(doorbell_);
-  if (const int signal = signal_; signal >= 0) ::close(signal);
+  if (doorbell_ >= 0) calls().files.close(doorbell_);
+  if (const int signal = signal_; signal >= 0) calls().files.close(signal);
 }
 
 // Submits the queue, runs work that the kernel has deferred, and waits for `wanted` completions. May return early for
@@ -140,10 +143,10 @@ void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
 // descriptor does not become readable.
 int uring_backend::pollable() noexcept {
   if (const int made_before = signal_; made_before >= 0) return made_before;
-  int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  int made = calls().files.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (made < 0) return -errno;
   if (const int result = ring_.call_register(uring::register_op::eventfd, &made, 1); result < 0) {
-    ::close(made);
+    calls().files.close(made);
     return result;
   }
   signal_ = made;

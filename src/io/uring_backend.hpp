@@ -17,11 +17,13 @@ namespace gyre::io {
 /// One ring, one group of provided buffers, one doorbell. Each request becomes a submission entry that refers to it.
 /// All entries of a turn go to the kernel in the call that also waits.
 ///
-///   uring_backend.cpp  the ring and its resources, the system call, the end
-///   uring_submit.cpp   requests into the ring
-///   uring_reap.cpp     completions out of it
-///   uring_files.cpp    both for files; threads of the pool do part of that
-class uring_backend final : public backend {
+///   uring_backend.cpp    the ring and its resources, the system call
+///   uring_submit.cpp     requests into the ring
+///   uring_reap.cpp       completions out of it
+///   uring_multishot.cpp  requests with many results that the backend has to continue itself
+///   uring_files.cpp      files; threads of the pool perform some of these requests
+///   uring_end.cpp        the end of a ring with requests in flight
+class uring_backend : public backend {
  public:
   /// `known` is the result of this process's self-test (tests leave out parts of it); nullptr runs the self-test on
   /// this ring. Usable if `refused.error` is 0; otherwise it may only be destroyed. Errors: std::bad_alloc.
@@ -77,7 +79,12 @@ class uring_backend final : public backend {
   [[nodiscard]] int fill_large_buffer(multishot& m, ready_list& ready) noexcept;
   void raw_completed(raw_request& r, int result, std::uint32_t flags, ready_list& ready) noexcept;
   void accepted(multishot& m, int result, bool last, ready_list& ready) noexcept;
-  static inline void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept;
+  static void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept {
+    m.deliver(m, result, buffer);
+    if (m.listed) return;
+    m.listed = true;
+    ready.push_back(m);
+  }
   void hand_over_last(multishot& m, int result, std::uint32_t buffer, bool repeats, ready_list& ready) noexcept;
   void set_idle(request& r) noexcept {
     r.where = phase::idle;

@@ -83,15 +83,15 @@ event_loop::event_loop(const loop_options& options)
       busy_poll_(options.busy_poll.count()),
       virtual_(options.virtual_time),
       number_(next_number()),
-      virtual_now_(clock()),
       backend_(required_backend(options.backend, choice_)),
+      virtual_now_(clock()),
       timers_(virtual_now_),
       handler_(print_failure) {
   if (current_ != nullptr && !current_->is_of_parent())
     throw std::logic_error("event_loop: this thread has a loop already");
   if (fork_handlers_ != 0)
     throw std::system_error(fork_handlers_, std::generic_category(), "event_loop: pthread_atfork");
-  mailbox_ = new mailbox;
+  mailbox_ = new mailbox(backend_->calls());
   replaced_ = std::exchange(current_, this);
   inline_budget_ = inline_per_resumption;
   shielded_.attach(&root_);
@@ -166,7 +166,7 @@ void event_loop::report_posted_failure() noexcept {
   report({std::current_exception(), {}, {}, "a function that was posted"});
 }
 
-io::monotonic_time event_loop::clock() noexcept { return io::monotonic_now(); }
+io::monotonic_time event_loop::clock() const noexcept { return io::monotonic_now(backend_->calls()); }
 
 void event_loop::run_until(const bool& done) {
   while (!done) turn(true);

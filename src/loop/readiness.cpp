@@ -1,6 +1,5 @@
 // src/loop/readiness.cpp: waits until any descriptor is readable or writable.
 #include <gyre/coro/cancelled.hpp>
-#include <gyre/io/attempt.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/loop/readiness.hpp>
@@ -13,7 +12,7 @@ namespace gyre {
 
 readiness_op::~readiness_op() { expect_ended(*this, "while it waits for a descriptor"); }
 
-bool readiness_op::try_now() noexcept { return io::attempt(*this); }
+bool readiness_op::try_now() noexcept { return event_loop::current().backend().attempt(*this); }
 
 void readiness_op::start() noexcept {
   complete = call_member<&readiness_op::on_complete>;

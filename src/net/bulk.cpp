@@ -1,5 +1,4 @@
 // src/net/bulk.cpp: pieces of bulk, in pipes or large buffers.
-#include <gyre/io/attempt.hpp>
 #include <gyre/net/bulk.hpp>
 
 #include "cancelled_read.hpp"
@@ -95,7 +94,7 @@ int socket_bulk::fill_buffer(io::descriptor& source) noexcept {
   if (index == io::buffer_pool::none) return 0;
   backend.count_direct_call();
   const std::uint64_t room = pool.large_size();
-  const long count = io::receive_now(source, pool.data(index), static_cast<std::size_t>(std::min(max_, room)));
+  const long count = backend.receive_now(source, pool.data(index), static_cast<std::size_t>(std::min(max_, room)));
   buffer_ = buffer_lease(pool, index, {pool.data(index), static_cast<std::size_t>(std::max(count, 0L))});
   return static_cast<int>(count);
 }

@@ -1,5 +1,4 @@
 // src/net/descriptor_passing.cpp: bytes with descriptors in a control message. SCM_RIGHTS in unix(7).
-#include <gyre/io/attempt.hpp>
 #include <gyre/io/kernel.hpp>
 #include <gyre/net/descriptor_passing.hpp>
 
@@ -83,7 +82,7 @@ bool receive_descriptors_op::try_now() noexcept {
   }
   if (!target->readable) return false;
   prepare();
-  if (!io::attempt(*this)) return false;
+  if (!event_loop::current().backend().attempt(*this)) return false;
   holds_descriptors_ = result > 0;
   return true;
 }

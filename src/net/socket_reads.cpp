@@ -1,6 +1,5 @@
 // src/net/socket_reads.cpp: reading from a connected socket.
 #include <gyre/coro/misuse.hpp>
-#include <gyre/io/attempt.hpp>
 #include <gyre/net/socket_operations.hpp>
 
 #include "cancelled_read.hpp"
@@ -95,7 +94,7 @@ bool socket_read_op::read_now() noexcept {
   if (socket_state::of(*this).received.armed()) return false;
   while (target->readable) {
     prepare();
-    if (!io::attempt(*this)) return false;
+    if (!event_loop::current().backend().attempt(*this)) return false;
     if (absorb_result()) return true;
   }
   return false;

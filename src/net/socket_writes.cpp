@@ -1,6 +1,5 @@
 // src/net/socket_writes.cpp: writes to a connected socket, and closes it.
 #include <gyre/coro/misuse.hpp>
-#include <gyre/io/attempt.hpp>
 #include <gyre/io/kernel.hpp>
 #include <gyre/net/bulk.hpp>
 #include <gyre/net/descriptor_passing.hpp>
@@ -71,7 +70,7 @@ bool socket_write_base::transfer_now() noexcept {
   if (total_ > 0 && total_ < large && socket_state::submits_writes()) return false;
   while (done_ < total_ && target->writable) {
     prepare();
-    if (!io::attempt(*this)) return false;
+    if (!event_loop::current().backend().attempt(*this)) return false;
     if (result < 0) {
       error_ = -result;
       return true;

@@ -4,6 +4,8 @@
 #include "cipher_io.hpp"
 #include "session_facts.hpp"
 
+#include <gyre/loop/deadline.hpp>
+
 #include <openssl/err.h>
 
 #include <algorithm>
@@ -129,7 +131,7 @@ bool engine::move_to_kernel(int socket) noexcept {
 }
 
 void engine::note_key_update() noexcept {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = gyre::now();
   if (key_updates_ == 0 || now - key_updates_since_ > within) {
     key_updates_since_ = now;
     key_updates_ = 0;

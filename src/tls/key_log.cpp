@@ -3,11 +3,12 @@
 
 #include "engine.hpp"
 
+#include <gyre/io/kernel.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/net/kernel_encryption.hpp>
 
 #include <fcntl.h>
-#include <unistd.h>
+
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -20,7 +21,7 @@ int key_log_file() {
   static const int file = [] {
     const char* const path = ::secure_getenv("SSLKEYLOGFILE");
     if (path == nullptr || *path == '\0') return -1;
-    const int opened = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int opened = io::files().openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (opened >= 0)
       print_diagnostic({"gyre: TLS keys are written to ", path, " (SSLKEYLOGFILE): whoever reads it can decrypt all"});
     else
@@ -33,7 +34,7 @@ int key_log_file() {
 void write_line(const SSL* /*connection*/, const char* line) noexcept {
   try {
     const std::string text = std::string(line) + '\n';
-    (void)!::write(key_log_file(), text.data(), text.size());
+    (void)!io::files().write(key_log_file(), text.data(), text.size());
   } catch (...) {  // no memory: it is only for debugging
   }
 }

@@ -1,6 +1,8 @@
 // src/tls/ticket_keys.cpp: makes, keeps and finds the keys of tickets.
 #include "ticket_ring.hpp"
 
+#include <gyre/io/monotonic_clock.hpp>
+
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
@@ -55,6 +57,11 @@ bool set_mac_key(EVP_MAC_CTX* mac, key& with) {
   return EVP_MAC_CTX_set_params(mac, parameters) == 1;
 }
 
+// Not the clock of a loop: loops of several threads share the keys.
+std::chrono::steady_clock::time_point now_of_keys() noexcept {
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(io::monotonic_now()));
+}
+
 std::chrono::seconds checked(std::chrono::seconds lifetime) {
   constexpr std::chrono::seconds longest = std::chrono::years(100);  // its double still fits the clock
   if (lifetime < std::chrono::seconds::zero())
@@ -65,7 +72,7 @@ std::chrono::seconds checked(std::chrono::seconds lifetime) {
 }  // namespace
 
 ticket_keys::ring::ring(std::chrono::seconds lifetime)
-    : keys_{random_key()}, lifetime_(checked(lifetime)), newest_since_(std::chrono::steady_clock::now()) {}
+    : keys_{random_key()}, lifetime_(checked(lifetime)), newest_since_(now_of_keys()) {}
 ticket_keys::ring::ring(const std::vector<std::string>& keys)
     : keys_(keys_from(keys)), lifetime_(usual_lifetime), given_(true) {}
 ticket_keys::ring::~ring() { OPENSSL_cleanse(keys_.data(), keys_.size() * sizeof(key)); }
@@ -80,7 +87,7 @@ void ticket_keys::ring::set(const std::vector<std::string>& keys) {
 
 // Keeps the newest key and the previous one.
 void ticket_keys::ring::rotate() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = now_of_keys();
   if (given_ || now - newest_since_ < lifetime_) return;
   const bool last_is_old = now - newest_since_ >= 2 * lifetime_;
   if (last_is_old) {

@@ -1,6 +1,7 @@
 // gyre/io/backend.hpp: performs requests: one interface for several kernel facilities. For authors of operations.
 #pragma once
 
+#include <gyre/attributes.hpp>
 #include <gyre/io/buffer_pool.hpp>
 #include <gyre/io/pipe_pool.hpp>
 #include <gyre/io/request.hpp>
@@ -11,6 +12,8 @@
 #include <string_view>
 
 namespace gyre::io {
+
+struct kernel;
 
 /// A point of CLOCK_MONOTONIC. Units: nanoseconds.
 using monotonic_time = std::int64_t;
@@ -54,6 +57,20 @@ class backend {
   virtual void attach(descriptor& d) noexcept = 0;
   virtual void detach(descriptor& d) noexcept = 0;
 
+  /// Tries a one-shot request with one non-blocking system call, the same on every backend.
+  ///
+  /// Returns true when it is done; `result` is then a count, a descriptor or -errno. Returns false when it would have
+  /// to wait; then the target's `readable` or `writable` is cleared, and the caller may submit it. Never touches
+  /// `where`, never completes. A transfer shorter than requested clears the target's flag too, because the next attempt
+  /// would only find EAGAIN. Exceptions: `hangup` is set, or the read stopped at passed descriptors.
+  GYRE_API bool attempt(request& r) noexcept;
+  /// recv(2) of `size` bytes of a stream without waiting. Returns the count, 0 at the end of the stream, or -errno.
+  /// Clears the descriptor's `readable` when nothing is left to read.
+  [[nodiscard]] GYRE_API long receive_now(descriptor& d, void* into, std::size_t size) noexcept;
+
+  /// The calls of the operating system that this backend and its loop use.
+  [[nodiscard]] const kernel& calls() const noexcept { return *calls_; }
+
   /// "io_uring", "epoll".
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
 
@@ -79,7 +96,8 @@ class backend {
   [[nodiscard]] bool found_small() const noexcept { return found_small_; }
 
  protected:
-  backend(buffer_pool::amount common, buffer_pool::amount large) : buffers_(common, large) {}
+  /// Uses the kernel of this thread, see kernel_scope.
+  GYRE_API backend(buffer_pool::amount common, buffer_pool::amount large);
 
   /// While there are completions to hand out, only one call of `wait` in this many asks the kernel for more.
   static constexpr unsigned calls_per_look = 8;
@@ -98,6 +116,7 @@ class backend {
   ready_list bulk_;           // wait_bulk requests that can be completed; `wait` completes one
 
  private:
+  const kernel* calls_;
   buffer_pool buffers_;
   pipe_pool pipes_;
 };

@@ -1,4 +1,5 @@
-// gyre/io/file_calls.hpp: the system calls on files and descriptors, as a table. For authors of operations and backends.
+// gyre/io/file_calls.hpp: the system calls on files and descriptors, as a table. For authors of operations and
+// backends.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@ struct file_calls {
   int (*inotify_init1)(int flags);
   int (*epoll_create1)(int flags);
   int (*eventfd)(unsigned value, int flags);
+  int (*io_uring_setup)(unsigned entries, void* parameters);
   int (*fcntl)(int fd, int command, long argument);
   int (*close)(int fd);
 

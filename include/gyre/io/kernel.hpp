@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/io/file_calls.hpp>
+#include <gyre/io/kernel_scope.hpp>
 #include <gyre/io/socket_calls.hpp>
 
 #include <cstddef>
@@ -44,16 +45,5 @@ struct kernel {
 /// Shorter names for the tables of kernel::here().
 [[nodiscard]] inline const socket_calls& sockets() noexcept { return kernel::here().sockets; }
 [[nodiscard]] inline const file_calls& files() noexcept { return kernel::here().files; }
-
-/// While it exists, kernel::here() of this thread is another one. Scopes end in the opposite order of their beginning.
-class GYRE_API kernel_scope {
- public:
-  explicit kernel_scope(const kernel& used) noexcept : before_(kernel::here_) { kernel::here_ = &used; }
-  kernel_scope& operator=(kernel_scope&&) = delete;
-  ~kernel_scope() { kernel::here_ = before_; }
-
- private:
-  const kernel* before_;
-};
 
 }  // namespace gyre::io

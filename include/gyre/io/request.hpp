@@ -62,6 +62,13 @@ inline constexpr std::uint32_t found_no_room = 1;
          code == opcode::accept_many;
 }
 
+/// True when the operation waits until its descriptor is readable, false when it waits until it is writable.
+[[nodiscard]] constexpr bool reads(opcode code) noexcept {
+  return code == opcode::accept || code == opcode::receive_into || code == opcode::accept_many ||
+         code == opcode::receive_many || code == opcode::receive_large_many || code == opcode::receive_message ||
+         code == opcode::receive_messages_many || code == opcode::wait_readable || code == opcode::wait_bulk;
+}
+
 /// True when a request with this code is a file_request.
 [[nodiscard]] constexpr bool concerns_file(opcode code) noexcept {
   return code >= opcode::read && code <= opcode::send_file;

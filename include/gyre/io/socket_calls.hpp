@@ -7,6 +7,7 @@ struct addrinfo;
 struct msghdr;
 struct pollfd;
 struct sockaddr;
+struct timespec;
 
 namespace gyre::io {
 
@@ -33,6 +34,7 @@ struct socket_calls {
   std::ptrdiff_t (*send)(int fd, const void* bytes, std::size_t size, int flags);
   std::ptrdiff_t (*sendmsg)(int fd, const msghdr* bytes, int flags);
   int (*poll)(pollfd* watched, unsigned long count, int milliseconds);
+  int (*ppoll)(pollfd* watched, unsigned long count, const timespec* limit);  ///< without a mask of signals
 
   int (*getaddrinfo)(const char* host, const char* service, const addrinfo* hints, addrinfo** found);
   unsigned (*if_nametoindex)(const char* name);

@@ -1,6 +1,8 @@
 // gyre/io/wall_clock.hpp: the time of day.
 #pragma once
 
+#include <gyre/io/kernel.hpp>
+
 #include <cstdint>
 #include <ctime>
 
@@ -9,7 +11,7 @@ namespace gyre::io {
 /// Time since 1970. Advances in the ticks of file systems, every few milliseconds, and is cheap to read.
 [[nodiscard]] inline timespec wall_clock() noexcept {
   timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  kernel::here().clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return now;
 }
 

@@ -91,7 +91,6 @@ class GYRE_API event_loop {
 
   /// Cancels every task and waits until all have ended and no I/O is in flight. Stops the program when a stream, a
   /// listener or a datagram socket outlives all tasks and still receives, because nothing would end that.
-  ///
   /// In a runtime, the other loops are asked to end too, and this returns when nothing is left to do on any of them.
   /// Must not be called in a task of this loop, which stops the program.
   void shutdown() noexcept;
@@ -121,7 +120,6 @@ class GYRE_API event_loop {
     if (recent_ == 0) recent_ = now();
     return recent_;
   }
-  [[nodiscard]] bool has_virtual_time() const noexcept { return virtual_; }
   [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
   [[nodiscard]] stop_observers& stops() noexcept { return stops_; }
   [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
@@ -242,7 +240,7 @@ class GYRE_API event_loop {
       stop_on_other_thread(operation);
   }
   static void report_posted_failure() noexcept;  // reports the exception that is being handled
-  static io::monotonic_time clock() noexcept;
+  [[nodiscard]] io::monotonic_time clock() const noexcept;
   static void after_fork_in_child() noexcept;
   void wait_for_posters() const noexcept;
   void run_ready() noexcept;
@@ -273,10 +271,10 @@ class GYRE_API event_loop {
   bool shut_down_ = false;
   unsigned made_in_ = forks_;  // `forks_` in the process that made it
   std::uint32_t number_;
+  io::backend_choice choice_;  // declared before the backend, whose constructor uses it
+  io::backend_owner backend_;
   io::monotonic_time virtual_now_;
   io::monotonic_time recent_ = 0;  // 0: not read since the loop last waited
-  io::backend_choice choice_;      // declared before the backend, whose constructor uses it
-  io::backend_owner backend_;
   timer_wheel timers_;
   cancel_scope root_;
   cancel_scope shielded_{shielding::shielded};  // above tasks that run for a shielded task of this runtime

@@ -1,7 +1,6 @@
 // gyre/loop/io_operation.hpp: awaits one io::request. For authors of operations.
 #pragma once
 
-#include <gyre/io/attempt.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
 

@@ -83,7 +83,7 @@ class self_test {
   // Enters until a completion is available, and takes it. Returns 0 or errno.
   int next(completion& out) noexcept {
     for (int tries = 0; ring_.ready() == 0; ++tries) {
-      const int result = ring_.enter(1, io::monotonic_now() + 1'000'000'000);
+      const int result = ring_.enter(1, monotonic_now() + 1'000'000'000);
       if (result < 0 && result != -EINTR && result != -ETIME) return -result;
       if (tries == 3) return ETIME;
     }
@@ -133,7 +133,7 @@ class self_test {
   }
 
   int timed_wait() noexcept {
-    const int result = ring_.enter(1, io::monotonic_now());
+    const int result = ring_.enter(1, monotonic_now());
     return result >= 0 || result == -ETIME || result == -EINTR ? 0 : -result;
   }
 

@@ -1,7 +1,6 @@
 // gyre/io/uring/ring.hpp: an io_uring instance: its two queues and the call that drives them.
 #pragma once
 
-#include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/uring/abi.hpp>
 
 #include <sys/mman.h>
@@ -10,15 +9,29 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <ctime>
 #include <utility>
 
 namespace gyre::uring {
+
+/// CLOCK_MONOTONIC in nanoseconds, the clock of deadlines.
+[[nodiscard]] inline std::int64_t monotonic_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// io_uring_setup(2).
+inline int setup(unsigned entries, void* parameters) noexcept {
+  return static_cast<int>(::syscall(setup_call, entries, parameters));
+}
 
 struct ring_options {
   std::uint32_t submission_entries = 256;
   std::uint32_t completion_entries = 4096;
   std::uint32_t flags = setup_single_issuer | setup_defer_taskrun | setup_taskrun_flag | setup_no_sqarray |
                         setup_submit_all | setup_clamp;
+  int (*make)(unsigned entries, void* parameters) = &setup;  ///< a replacement, for tests of its failure
 };
 
 /// An io_uring instance. Empty until `open`.
@@ -44,9 +57,9 @@ class ring {
     params p{};
     p.flags = options.flags | setup_cqsize;
     p.cq_entries = options.completion_entries;
-    const long fd = ::syscall(setup_call, options.submission_entries, &p);
+    const int fd = options.make(options.submission_entries, &p);
     if (fd < 0) return errno;
-    fd_ = static_cast<int>(fd);
+    fd_ = fd;
     features_ = p.features;
     flags_ = p.flags;
     if (const int error = map(p); error != 0) {
@@ -104,7 +117,7 @@ class ring {
     std::size_t extra_size = 0;
     if (wanted > 0 && deadline != forever) {
       // Not enter_abs_timer (6.12): in a time namespace, the kernel takes that for a time of the host.
-      const std::int64_t left = deadline - io::monotonic_now();
+      const std::int64_t left = deadline - monotonic_now();
       const std::int64_t length = left > 0 ? left : 0;
       timeout = {length / 1'000'000'000, length % 1'000'000'000};
       argument.timeout = reinterpret_cast<std::uintptr_t>(&timeout);
