@@ -1,10 +1,13 @@
 // src/io/backend_choice.cpp: chooses the backend of a process, and records why.
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/io/backend_factory.hpp>
 
 #include "epoll_backend.hpp"
 #include "refusal_text.hpp"
 #include "uring_backend.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +22,11 @@ struct findings {
   backend_choice choice;
   uring::capabilities found;
 };
+
+// The environment chooses only where the program leaves it to that.
+const char* asked_by(const backend_options& options) noexcept {
+  return options.kind == backend_kind::automatic ? "GYRE_BACKEND" : "the program";
+}
 
 bool is_out_of_descriptors(int error) noexcept { return error == EMFILE || error == ENFILE; }
 
@@ -60,21 +68,7 @@ const findings& process_findings() noexcept {
   return result;
 }
 
-// Returns false, with the error in `choice`, when the variable has an invalid value.
-bool read_environment(backend_kind& kind, backend_choice& choice) noexcept {
-  const char* const wish = std::getenv("GYRE_BACKEND");
-  const std::string_view word = wish == nullptr ? "auto" : wish;
-  if (word == "io_uring") {
-    kind = backend_kind::io_uring;
-  } else if (word == "epoll") {
-    kind = backend_kind::epoll;
-  } else if (word != "auto" && !word.empty()) {
-    choice.error = EINVAL;
-    std::snprintf(choice.reason, sizeof(choice.reason), "GYRE_BACKEND=%.60s: expected auto, io_uring or epoll", wish);
-    return false;
-  }
-  return true;
-}
+std::atomic<backend_factory*> registered = nullptr;
 
 backend_owner make_epoll(const backend_options& options, backend_choice& choice) {
   uring::refusal refused;
@@ -101,20 +95,38 @@ backend_owner make_automatic(const backend_options& options, backend_choice& cho
   return hopeless ? backend_owner() : make_epoll(options, choice);
 }
 
-backend_owner make_uring_by_name(const backend_options& options, const char* who, backend_choice& choice) {
+backend_owner make_uring_by_name(const backend_options& options, backend_choice& choice) {
   const findings& process = process_findings();
   const bool passed = process.choice.kind == backend_kind::io_uring;
   uring::refusal refused;
   backend_owner made = try_uring(options, passed ? &process.found : nullptr, refused);
   choice.kind = backend_kind::io_uring;
   if (made) {
-    std::snprintf(choice.reason, sizeof(choice.reason), "io_uring: asked for by %s", who);
+    std::snprintf(choice.reason, sizeof(choice.reason), "io_uring: asked for by %s", asked_by(options));
   } else {
     char prefix[80];
-    std::snprintf(prefix, sizeof(prefix), "io_uring was asked for by %s, but ", who);
+    std::snprintf(prefix, sizeof(prefix), "io_uring was asked for by %s, but ", asked_by(options));
     note_refusal(choice, prefix, refused);
   }
   return made;
+}
+
+backend_owner make_epoll_by_name(const backend_options& options, backend_choice& choice) {
+  std::snprintf(choice.reason, sizeof(choice.reason), "epoll: asked for by %s", asked_by(options));
+  return make_epoll(options, choice);
+}
+
+constexpr backend_factory built_in[] = {{backend_kind::automatic, make_automatic},
+                                        {backend_kind::io_uring, make_uring_by_name},
+                                        {backend_kind::epoll, make_epoll_by_name}};
+
+// Returns null when no backend has this name.
+decltype(backend_factory::make) find_maker(backend_kind kind) noexcept {
+  for (const backend_factory* each = registered.load(std::memory_order_acquire); each != nullptr; each = each->next)
+    if (each->kind == kind) return each->make;
+  for (const backend_factory& each : built_in)
+    if (each.kind == kind) return each.make;
+  return nullptr;
 }
 
 // Rejects sizes that could never work, or that have no power of two in range.
@@ -143,15 +155,23 @@ backend_owner make_backend(const backend_options& options, backend_choice& choic
     return {};
   }
   backend_kind kind = options.kind;
-  const char* who = "the program";
-  if (kind == backend_kind::automatic) {
-    if (!read_environment(kind, choice)) return {};
-    who = "GYRE_BACKEND";
+  const char* const wish = std::getenv("GYRE_BACKEND");
+  const bool obeys = kind == backend_kind::automatic && wish != nullptr && *wish != '\0';
+  if (obeys) kind = backend_kind{wish};
+  if (auto* const make = find_maker(kind); make != nullptr) return make(options, choice);
+  choice.error = EINVAL;
+  if (obeys)
+    std::snprintf(choice.reason, sizeof(choice.reason), "GYRE_BACKEND=%.60s: expected auto, io_uring or epoll", wish);
+  else
+    std::snprintf(choice.reason, sizeof(choice.reason), "backend_options::kind: no backend \"%.*s\" is registered",
+                  static_cast<int>(std::min<std::size_t>(kind.name.size(), 60)), kind.name.data());
+  return {};
+}
+
+void register_backend(backend_factory& added) noexcept {
+  added.next = registered.load(std::memory_order_relaxed);
+  while (!registered.compare_exchange_weak(added.next, &added, std::memory_order_release, std::memory_order_relaxed)) {
   }
-  if (kind == backend_kind::automatic) return make_automatic(options, choice);
-  if (kind == backend_kind::io_uring) return make_uring_by_name(options, who, choice);
-  std::snprintf(choice.reason, sizeof(choice.reason), "epoll: asked for by %s", who);
-  return make_epoll(options, choice);
 }
 
 }  // namespace gyre::io

@@ -6,15 +6,28 @@
 #include <gyre/io/bulk_size.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace gyre::io {
 
-enum class backend_kind : std::uint8_t { automatic, io_uring, epoll };
+/// A kind of backend, denoted by the name under which it is registered.
+struct backend_kind {
+  static const backend_kind automatic;  ///< "auto"
+  static const backend_kind io_uring;   ///< "io_uring"
+  static const backend_kind epoll;      ///< "epoll"
+
+  std::string_view name;
+  friend constexpr bool operator==(backend_kind, backend_kind) noexcept = default;
+};
+inline constexpr backend_kind backend_kind::automatic{"auto"};
+inline constexpr backend_kind backend_kind::io_uring{"io_uring"};
+inline constexpr backend_kind backend_kind::epoll{"epoll"};
 
 /// The options of a loop for its backend.
 struct backend_options {
-  /// `automatic` obeys GYRE_BACKEND=auto|io_uring|epoll. Otherwise it uses io_uring where that passes a self-test, and
-  /// falls back to epoll. Requesting io_uring by name is an error where it is not available.
+  /// `automatic` obeys GYRE_BACKEND=auto|io_uring|epoll, or the name of a backend that the program has registered.
+  /// Otherwise it uses io_uring where that passes a self-test, and falls back to epoll. Requesting io_uring by name is
+  /// an error where it is not available.
   backend_kind kind = backend_kind::automatic;
   std::uint32_t submission_entries = 256;   ///< 1 to 32768
   std::uint32_t completion_entries = 4096;  ///< 1 to 65536
