@@ -5,6 +5,7 @@
 #include <gyre/io/backend_choice.hpp>
 
 #include "tests/contract/sockets.hpp"
+#include "tests/support/planned_backend.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,9 @@ struct backend_way {
   io::backend_kind kind;
   bool polled = false;
   io::opcode receives = io::opcode::receive_many;
+  [[nodiscard]] bool is_epoll() const noexcept {
+    return kind == io::backend_kind::epoll || kind == gyre_test::planned_epoll;
+  }
   operator io::backend_kind() const noexcept {
     return kind;
   }  // NOLINT(google-explicit-constructor): most want only that
@@ -241,7 +245,8 @@ struct many : io::multishot {
 
 inline const auto every_backend =
     ::testing::Values(backend_way{io::backend_kind::io_uring}, backend_way{io::backend_kind::epoll},
-                      backend_way{io::backend_kind::io_uring, true}, backend_way{io::backend_kind::epoll, true});
+                      backend_way{io::backend_kind::io_uring, true}, backend_way{io::backend_kind::epoll, true},
+                      backend_way{gyre_test::planned_uring}, backend_way{gyre_test::planned_epoll});
 
 inline const auto every_backend_and_size =
     ::testing::Values(backend_way{io::backend_kind::io_uring}, backend_way{io::backend_kind::epoll},
@@ -252,14 +257,15 @@ inline const auto every_backend_and_size =
                       backend_way{io::backend_kind::epoll, true, io::opcode::receive_large_many});
 
 inline std::string backend_name(const ::testing::TestParamInfo<backend_way>& info) {
-  return std::string(info.param.kind == io::backend_kind::io_uring ? "io_uring" : "epoll") +
-         (info.param.polled ? "_polled" : "") + (info.param.receives == io::opcode::receive_large_many ? "_large" : "");
+  return std::string(info.param.kind.name) + (info.param.polled ? "_polled" : "") +
+         (info.param.receives == io::opcode::receive_large_many ? "_large" : "");
 }
 
 /// Returns "" when this backend can be tested here, otherwise the reason why not.
 inline std::string why_not(io::backend_kind kind) {
   const io::backend_choice& choice = io::process_backend_choice();
-  return kind == io::backend_kind::io_uring && choice.kind != kind ? choice.reason : "";
+  const bool needs_ring = kind == io::backend_kind::io_uring || kind == gyre_test::planned_uring;
+  return needs_ring && choice.kind != io::backend_kind::io_uring ? choice.reason : "";
 }
 
 /// Base of the suites. Each test runs once on each backend.

@@ -190,7 +190,7 @@ TEST_P(io_turn, counts_its_system_calls) {
   const std::uint64_t before = backend->system_calls();
   backend.turn(now() + milliseconds);
   EXPECT_GT(backend->system_calls(), before);
-  EXPECT_EQ(backend->name(), GetParam().kind == io::backend_kind::epoll ? "epoll" : "io_uring");
+  EXPECT_EQ(backend->name(), GetParam().is_epoll() ? "epoll" : "io_uring");
 }
 
 INSTANTIATE_TEST_SUITE_P(backends, io_turn, every_backend, backend_name);

@@ -6,6 +6,7 @@
 
 #include "tests/faults/failing_allocator.hpp"
 #include "tests/faults/failing_descriptors.hpp"
+#include "tests/support/planned_backend.hpp"
 #include "tests/support/sanitized.hpp"
 
 #include <dirent.h>
@@ -73,6 +74,12 @@ struct possessions {
     return found;
   }
 };
+
+// Loops that a scenario makes, on any thread, use the planned kernel, too.
+class use_planned_backend : public testing::Environment {
+  void SetUp() override { ::setenv("GYRE_BACKEND", planned_kind().name.data(), 1); }
+};
+const testing::Environment* const planned = testing::AddGlobalTestEnvironment(new use_planned_backend);
 
 void ignore_failure(const gyre::background_failure& /*failure*/, void* /*argument*/) noexcept {}
 

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include <string_view>
 
 using namespace gyre_test;
@@ -49,6 +51,27 @@ TEST_P(net_faults, a_server_of_streams_outlives_its_connections) {
     co_await serve_through(f, listener.serve(echo<gyre::tcp_stream>),
                            [&] GYRE_CORO_WRAPPER() { return talk_to(where); });
   });
+}
+
+TEST_P(net_faults, a_listener_without_a_descriptor_reports_the_shortage) {
+  static int reports = 0;
+  reports = 0;
+  survives([](fault_injection& f) -> gyre::task<> {
+    f.arm();
+    std::error_code found;
+    try {
+      const auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    } catch (const gyre::io_error& error) {
+      found = error.code();
+      ++reports;
+    }
+    f.disarm();
+    if (f.kind() == fault_kind::process_fds) EXPECT_EQ(found.value(), f.reached() ? EMFILE : 0);
+    if (f.kind() == fault_kind::system_fds) EXPECT_EQ(found.value(), f.reached() ? ENFILE : 0);
+    co_return;
+  });
+  const bool lacks_descriptors = GetParam() != fault_kind::allocation && GetParam() != fault_kind::shortage;
+  if (lacks_descriptors) EXPECT_EQ(reports, 1);
 }
 
 TEST_P(net_faults, a_loop_around_accept_outlives_its_connections) {

@@ -3,6 +3,7 @@
 
 #include "tests/io/io_uring_works_here.hpp"
 #include "tests/support/denied_call.hpp"
+#include "tests/support/planned_backend.hpp"
 
 #include <gtest/gtest.h>
 
@@ -103,6 +104,21 @@ TEST(backend_choice, GYRE_BACKEND_overrides_and_a_wrong_word_is_refused) {
   EXPECT_EQ(wrong.error, EINVAL);
   EXPECT_NE(wrong.reason.find("GYRE_BACKEND=fast: expected auto, io_uring or epoll"), std::string::npos)
       << wrong.reason;
+}
+
+TEST(backend_choice, a_registered_backend_is_chosen_by_its_name) {
+  const outcome by_program = in_child([] {}, gyre_test::planned_epoll);
+  EXPECT_EQ(by_program.backend, "epoll");
+  EXPECT_EQ(by_program.reason, "planned: for a test");
+  const outcome by_variable = in_child([] { ::setenv("GYRE_BACKEND", "planned_epoll", 1); });
+  EXPECT_EQ(by_variable.reason, "planned: for a test");
+}
+
+TEST(backend_choice, a_kind_that_nobody_has_registered_is_refused) {
+  const outcome got = in_child([] {}, gyre::io::backend_kind{"simulated"});
+  EXPECT_EQ(got.backend, "");
+  EXPECT_EQ(got.error, EINVAL);
+  EXPECT_EQ(got.reason, "backend_options::kind: no backend \"simulated\" is registered");
 }
 
 TEST(backend_choice, epoll_that_has_no_way_to_wait_or_to_be_woken_names_the_call) {

@@ -1,13 +1,11 @@
-// tests/support/broken_file.hpp: a file on a disk that cannot be read everywhere. Replaces the functions of libc that
-// read files here, for the whole program. Every caller, the loop or a thread of the pool, gets EIO as from the kernel.
-// Include it in only one file of a program.
+// tests/support/broken_file.hpp: a file on a disk that cannot be read everywhere. The loop of this thread and its jobs
+// on threads of a pool get EIO as from the kernel.
 #pragma once
 
-#include <sys/sendfile.h>
+#include <gyre/io/kernel.hpp>
+
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -38,8 +36,26 @@ class broken_file {
   /// The number of reads that have failed.
   [[nodiscard]] static int failures() noexcept { return failures_; }
 
+ private:
+  static gyre::io::kernel make() noexcept {
+    gyre::io::kernel k = gyre::io::kernel::real();
+    k.files.sendfile = [](int to, int from, std::int64_t* offset, std::size_t count) -> std::ptrdiff_t {
+      return allows(from, *offset, count) ? real().sendfile(to, from, offset, count) : -1;
+    };
+    k.files.pread = [](int fd, void* buffer, std::size_t count, std::int64_t offset) -> std::ptrdiff_t {
+      return allows(fd, offset, count) ? real().pread(fd, buffer, count, offset) : -1;
+    };
+    k.files.preadv2 = [](int fd, const iovec* buffers, int count, std::int64_t offset, int flags) -> std::ptrdiff_t {
+      iovec first = *buffers;
+      if (count != 1 || offset < 0) return real().preadv2(fd, buffers, count, offset, flags);
+      return allows(fd, offset, first.iov_len) ? real().preadv2(fd, &first, 1, offset, flags) : -1;
+    };
+    return k;
+  }
+  static const gyre::io::file_calls& real() noexcept { return gyre::io::kernel::real().files; }
+
   /// Limits `count` to the bytes that can be read. Returns false and sets errno when there are none.
-  static bool allows(int fd, off_t offset, std::size_t& count) noexcept {
+  static bool allows(int fd, std::int64_t offset, std::size_t& count) noexcept {
     const ino_t broken = inode_;
     struct stat status{};
     if (broken == 0 || ::fstat(fd, &status) != 0 || status.st_ino != broken) return true;
@@ -55,32 +71,13 @@ class broken_file {
     return false;
   }
 
- private:
   static inline std::atomic<ino_t> inode_ = 0;  // 0 when no file is broken
   static inline std::atomic<std::uint64_t> from_ = 0;
   static inline std::atomic<std::uint64_t> to_ = 0;
   static inline std::atomic<int> failures_ = 0;
+  static inline const gyre::io::kernel calls_ = make();
+
+  gyre::io::kernel_scope used_{calls_};
 };
 
 }  // namespace gyre_test
-
-extern "C" {
-
-ssize_t sendfile(int to, int from, off_t* offset, std::size_t count) noexcept {
-  if (!gyre_test::broken_file::allows(from, *offset, count)) return -1;
-  return ::syscall(SYS_sendfile, to, from, offset, count);
-}
-
-ssize_t pread(int fd, void* buffer, std::size_t count, off_t offset) {
-  if (!gyre_test::broken_file::allows(fd, offset, count)) return -1;
-  return ::syscall(SYS_pread64, fd, buffer, count, offset);
-}
-
-ssize_t preadv2(int fd, const iovec* buffers, int count, off_t offset, int flags) {
-  iovec first = *buffers;
-  if (count != 1 || offset < 0) return ::syscall(SYS_preadv2, fd, buffers, count, offset, 0L, flags);
-  if (!gyre_test::broken_file::allows(fd, offset, first.iov_len)) return -1;
-  return ::syscall(SYS_preadv2, fd, &first, 1, offset, 0L, flags);
-}
-
-}  // extern "C"
