@@ -1,14 +1,13 @@
 // tests/net/accept_error_test.cpp: errors of accept(2), and what they mean for a listener.
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/tcp_listener.hpp>
 
 #include "tests/support/error_of.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <optional>
 #include <string>
@@ -17,25 +16,37 @@ using namespace gyre_test;
 
 namespace {
 
-// The number of next accept4 calls of this program that take a connection off the backlog and fail. (A ring accepts
-// without this call.)
-std::atomic<int> calls_that_fail = 0;
-std::atomic<int> error_they_give = 0;
+// The number of next accept4 calls that take a connection off the backlog and fail. (A ring accepts without this call.)
+int calls_that_fail = 0;
+int error_they_give = 0;
+
+int accept_or_fail(int fd, sockaddr* address, socklen_t* length, int flags) {
+  const int accepted = gyre::io::kernel::real().sockets.accept4(fd, address, length, flags);
+  if (accepted < 0 || calls_that_fail == 0) return accepted;
+  --calls_that_fail;
+  ::close(accepted);
+  errno = error_they_give;
+  return -1;
+}
+
+const gyre::io::kernel& accepting_with_errors() {
+  static const gyre::io::kernel calls = [] {
+    gyre::io::kernel changed = gyre::io::kernel::real();
+    changed.sockets.accept4 = &accept_or_fail;
+    return changed;
+  }();
+  return calls;
+}
+
+class accept_error : public testing::Test {
+  gyre::io::kernel_scope used_{accepting_with_errors()};
+};
 
 bool accepts_by_call() { return gyre::event_loop::current().backend().name() == "epoll"; }
 
 }  // namespace
 
-extern "C" int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
-  const long accepted = ::syscall(SYS_accept4, fd, address, length, flags);
-  if (accepted < 0 || calls_that_fail == 0) return static_cast<int>(accepted);
-  --calls_that_fail;
-  ::close(static_cast<int>(accepted));
-  errno = error_they_give;
-  return -1;
-}
-
-TEST(accept_error, of_one_connection_costs_that_connection_and_not_the_listener) {
+TEST_F(accept_error, of_one_connection_costs_that_connection_and_not_the_listener) {
   for (const int error : {EPERM, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT,
                           ECONNRESET, ECONNABORTED, EPROTO, EINTR})
     run_virtual([error]() -> gyre::task<> {
@@ -50,7 +61,7 @@ TEST(accept_error, of_one_connection_costs_that_connection_and_not_the_listener)
     });
 }
 
-TEST(accept_error, of_one_connection_costs_that_connection_when_the_listener_finishes) {
+TEST_F(accept_error, of_one_connection_costs_that_connection_when_the_listener_finishes) {
   for (const int error : {EPERM, ECONNABORTED, EPROTO, EINTR})
     run_virtual([error]() -> gyre::task<> {
       auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
@@ -67,7 +78,7 @@ TEST(accept_error, of_one_connection_costs_that_connection_when_the_listener_fin
     });
 }
 
-TEST(accept_error, of_every_connection_makes_the_listener_pause_and_go_on) {
+TEST_F(accept_error, of_every_connection_makes_the_listener_pause_and_go_on) {
   run_virtual([]() -> gyre::task<> {
     if (!accepts_by_call()) co_return;
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
@@ -82,7 +93,7 @@ TEST(accept_error, of_every_connection_makes_the_listener_pause_and_go_on) {
   });
 }
 
-TEST(accept_error, of_a_shortage_makes_the_listener_pause_and_go_on) {
+TEST_F(accept_error, of_a_shortage_makes_the_listener_pause_and_go_on) {
   for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM})
     run_virtual([error]() -> gyre::task<> {
       if (!accepts_by_call()) co_return;
@@ -98,7 +109,7 @@ TEST(accept_error, of_a_shortage_makes_the_listener_pause_and_go_on) {
     });
 }
 
-TEST(accept_error, of_the_listener_itself_ends_it) {
+TEST_F(accept_error, of_the_listener_itself_ends_it) {
   run_virtual([]() -> gyre::task<> {
     if (!accepts_by_call()) co_return;
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
@@ -111,7 +122,7 @@ TEST(accept_error, of_the_listener_itself_ends_it) {
   });
 }
 
-TEST(accept_error, is_told_to_who_waits_although_the_listener_is_destroyed_at_once) {
+TEST_F(accept_error, is_told_to_who_waits_although_the_listener_is_destroyed_at_once) {
   run_virtual([]() -> gyre::task<> {
     if (!accepts_by_call()) co_return;
     std::optional<gyre::tcp_listener> listener(gyre::tcp_listener::bind("127.0.0.1:0"));
