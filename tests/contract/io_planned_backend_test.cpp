@@ -9,6 +9,8 @@
 
 #include <fcntl.h>
 
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 
@@ -27,6 +29,13 @@ class io_planned : public io_contract {
     io_contract::TearDown();
   }
 };
+
+TEST(planned_kernel, no_entry_goes_past_the_plan) {
+  using words = std::array<void*, sizeof(io::kernel) / sizeof(void*)>;
+  const auto planned = std::bit_cast<words>(planned_kernel::instance());
+  const auto real = std::bit_cast<words>(io::kernel::real());
+  for (std::size_t i = 0; i < planned.size(); ++i) EXPECT_NE(planned[i], real[i]) << "entry " << i;
+}
 
 TEST_P(io_planned, a_call_that_fails_by_the_plan_reports_its_error_and_the_next_one_succeeds) {
   planned_call& binds = planned_call::named("bind");

@@ -4,7 +4,8 @@
 namespace gyre_test::descriptors {
 
 /// Makes the n-th call from now on that would create a descriptor fail with `error` (1 is the next one). Only that call
-/// fails. Descriptors that io_uring creates inside the kernel are not counted; limit_to() affects them.
+/// fails. It counts the calls of loops and their jobs, see planned_kernel.hpp. Descriptors that io_uring creates inside
+/// the kernel are not counted; limit_to() affects them.
 void fail_nth(long n, int error) noexcept;
 
 /// Lets this process open `more` further descriptors at the same time. Beyond that it gets EMFILE, on io_uring as well.

@@ -32,7 +32,7 @@ inline planned_call& planned_request(gyre::io::opcode code) noexcept {
   return plans[static_cast<int>(code)];
 }
 
-/// A real backend on the planned kernel. A request waits here first when its plan says so.
+/// A real backend on the planned kernel. A request waits here first when its plan says so; at most eight at a time.
 template <class Real>
 class planned_backend final : public Real {
  public:
@@ -42,8 +42,12 @@ class planned_backend final : public Real {
     planned_call& plan = planned_request(r.code);
     const unsigned waits = plan.waits();
     const int error = plan.begin();
+    if (error == 0 && waits == 0) return Real::submit(r);
     const auto free = std::find_if(kept_.begin(), kept_.end(), [](const kept& k) { return k.held == nullptr; });
-    if ((error == 0 && waits == 0) || free == kept_.end()) return Real::submit(r);
+    if (free == kept_.end()) {
+      std::fputs("the plan keeps more requests back at the same time than there is room for\n", stderr);
+      std::abort();
+    }
     r.where = gyre::io::phase::in_flight;
     r.cancel_requested = false;
     ++this->in_flight_;
@@ -133,6 +137,7 @@ gyre::io::backend_owner make_planned(gyre::io::backend_kind kind, gyre::io::back
 /// Registers both kinds, before main begins.
 inline const bool planned_backends_registered = [] {
   using namespace gyre::io;
+  (void)planned_request(opcode::raw);
   static backend_factory factories[] = {{planned_uring,
                                          [](const backend_options& options, backend_choice& choice) {
                                            return make_planned<uring_backend>(planned_uring, choice, options,

@@ -24,8 +24,7 @@ class planned_call {
   explicit planned_call(std::string_view name) noexcept : name_(name), next_(all_) { all_ = this; }
   planned_call& operator=(planned_call&&) = delete;
 
-  /// The kind of this name: an entry of io::kernel, or "submit " and the name of an opcode (planned_backend.hpp).
-  /// Ends the program when there is none.
+  /// The plan of the entry of io::kernel with this name. Ends the program when there is none.
   static planned_call& named(std::string_view name) noexcept {
     for (planned_call* each = all_; each != nullptr; each = each->next_)
       if (each->name_ == name) return *each;
@@ -143,6 +142,7 @@ class planned_kernel {
     plan<&kernel::clock_gettime>(k, "clock_gettime");
     plan<&kernel::getrandom>(k, "getrandom");
     plan<&kernel::submit_job>(k, "submit_job");
+    plan<&kernel::withdraw_job>(k, "withdraw_job");
     return k;
   }
 
@@ -198,6 +198,10 @@ class planned_kernel {
     plan<in, &files::write>(k, "write");
     plan<in, &files::pread>(k, "pread");
     plan<in, &files::pwrite>(k, "pwrite");
+    plan<in, &files::readv>(k, "readv");
+    plan<in, &files::writev>(k, "writev");
+    plan<in, &files::preadv>(k, "preadv");
+    plan<in, &files::pwritev>(k, "pwritev");
     plan<in, &files::preadv2>(k, "preadv2");
     plan<in, &files::pwritev2>(k, "pwritev2");
     plan<in, &files::sendfile>(k, "sendfile");
