@@ -15,8 +15,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
+
+#include "write_outcome.hpp"
 
 namespace gyre {
 class socket_bulk;
@@ -49,11 +50,6 @@ class borrowed_stream {
 
  private:
   S* below_;
-};
-
-struct write_outcome {
-  std::error_code error = {};
-  bool nothing_written = false;  // known only for plain sockets
 };
 
 /// One request at a time. When it is idle, it is watched: its owner learns when the server closes it, and never uses it

@@ -1,13 +1,13 @@
-// src/client/client_exchange.cpp: attempts to get a response, each on a connection.
+// src/client/client_exchange.cpp: attempts to get a response, each on a channel.
 #include "client_exchange.hpp"
 
-#include <gyre/coro/scope_exit.hpp>
 #include <gyre/http/head_writer.hpp>
-#include <gyre/http/value_from_text.hpp>
 #include <gyre/io/wall_clock.hpp>
 #include <gyre/loop/sleep.hpp>
-#include <gyre/tasks/as_expected.hpp>
+#include <gyre/tasks/task_group.hpp>
 #include <gyre/tls/tls_error.hpp>
+
+#include "connecting.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,25 +39,36 @@ std::string_view name_of(phase where) noexcept {
   return "";
 }
 
+bool contains(std::string_view list, std::string_view protocol) noexcept {
+  for (auto each = next_in_list(list); !each.empty(); each = next_in_list(list))
+    if (equal_ignoring_case(each, protocol)) return true;
+  return false;
+}
+
 }  // namespace
 
-client_exchange::client_exchange(client_state& of) : state_(of), input_(of.options().limits.head) {}
+client_exchange::client_exchange(client_state& of)
+    : state_(of),
+      slot_(of),
+      channel_(of.options().limits.head),
+      clock_(channel_),
+      sender_(channel_, clock_, of.options().timeouts, request, body),
+      decoded_(of.options().limits) {}
 
 void client_exchange::recycle() noexcept {
   abandon_body();
   clock_.end();
-  input_.end();
+  channel_.end();
   std::string().swap(answer_);
   request.clear();
-  source.reset();
-  source_length.reset();
+  body.drop();
   observer.reset();
-  decoder_.reset();
-  expects_continue = source_used_ = answered_ = on_reused_ = false;
+  decoded_.end();
+  expects_continue = answered_ = on_reused_ = false;
   state_.give_back(*this);
 }
 
-void client_exchange::answer(int status, std::span<const field> fields, std::string_view body) {
+void client_exchange::answer(int status, std::span<const field> fields, std::string_view text) {
   constexpr std::array<std::string_view, 3> framing{"Content-Length", "Transfer-Encoding", "Content-Encoding"};
   if (status < 200) throw std::invalid_argument("client_request::answer: the status must be at least 200");
   answer_.clear();
@@ -66,13 +77,12 @@ void client_exchange::answer(int status, std::span<const field> fields, std::str
   for (const field& each : fields)
     if (std::ranges::none_of(framing, [&](std::string_view name) { return equal_ignoring_case(each.name, name); }))
       writer.field(each.name, each.value);
-  writer.field("Content-Length", std::uint64_t{body.size()});
+  writer.field("Content-Length", std::uint64_t{text.size()});
   writer.end();
-  answer_ += body;
-  sent_ = true;
-  input_.begin();
-  input_.add(answer_);
-  (void)input_.parse_head();
+  answer_ += text;
+  sender_.set_complete();
+  channel_.set_response(answer_);
+  (void)channel_.find_head();
   take_final_head();
 }
 
@@ -93,7 +103,7 @@ void client_exchange::fail_late() const {
 void client_exchange::fail(std::error_code reason) const {
   if (clock_.expired()) fail_late();
   const bool ended = reason == stream_errc::end_of_stream || reason == tls::tls_errc::truncated;
-  if (ended) fail(input_.received_any() ? client_errc::cut_off : client_errc::no_response);
+  if (ended) fail(channel_.received_any() ? client_errc::cut_off : client_errc::no_response);
   throw io_error(reason, request.method, request.whole_url());
 }
 
@@ -133,7 +143,7 @@ task<> client_exchange::run_one() {
 task<> client_exchange::attempt() {
   for (;;) {
     answered_ = false;  // so that a connection that is only being made is never kept
-    nothing_written_ = true;
+    sender_.note_nothing_written(true);
     co_await acquire();
     begin_attempt();
     std::error_code failure;
@@ -142,11 +152,11 @@ task<> client_exchange::attempt() {
     else
       failure = co_await converse_while_sending();
     const bool stale =
-        on_reused_ && !clock_.expired() && (failure ? !input_.received_any() : input_.head().status() == 408);
+        on_reused_ && !clock_.expired() && (failure ? !channel_.received_any() : channel_.status() == 408);
     // A 408 may also be the answer of an application that has acted on the request.
-    if (stale && can_repeat(failure && nothing_written_)) {
+    if (stale && can_repeat(failure && sender_.nothing_written())) {
       clock_.end();
-      conn_.reset();
+      channel_.close();
       ++state_.retried;
       continue;
     }
@@ -156,199 +166,115 @@ task<> client_exchange::attempt() {
 }
 
 void client_exchange::begin_attempt() {
-  answered_ = sent_ = early_ = nothing_written_ = writes_bulk_ = false;
+  sender_.begin(expects_continue);
+  answered_ = false;
   interim_ = 0;
-  write_error_ = {};
-  input_.begin();
-  on_reused_ = conn_->reused;
+  on_reused_ = channel_.on_reused_connection();
   const std::optional<std::uint64_t> length =
-      source ? source_length : std::optional<std::uint64_t>(request.body.size());
+      body.source ? body.length : std::optional<std::uint64_t>(request.body.size());
   cookie_text_.clear();
   if (state_.options().cookies && !request.has_cookie)
     state_.cookies.append_for(request.url, io::wall_clock().tv_sec, cookie_text_);
-  request.write_head(head_, state_.options().user_agent,
+  request.write_head(channel_.begin(!length), state_.options().user_agent,
                      {.length = length,
-                      .proxy = reading_proxy(),
+                      .proxy = reads_requests(proxy_, request.url) ? proxy_ : nullptr,
                       .cookies = cookie_text_,
                       .accept = state_.options().accept,
                       .codings = asked_for_codings() ? known_codings() : std::string_view(),
-                      .expects_continue = expects_continue && (source || !request.body.empty())});
+                      .expects_continue = expects_continue && (body.source || !request.body.empty())});
 }
 
 task<std::error_code> client_exchange::converse() {
-  const client_timeouts& limits = state_.options().timeouts;
-  clock_.begin(phase::sending, limits.between_bytes, *conn_);
-  const write_outcome written = co_await conn_->write(head_, request.body);
-  sent_ = !written.error;
+  const write_outcome written = co_await sender_.send_whole();
   if (written.error && clock_.expired()) co_return written.error;
   // A server that takes no more may have sent a response before.
-  clock_.begin(phase::first_byte, limits.first_byte, *conn_);
+  clock_.begin(phase::first_byte, state_.options().timeouts.first_byte);
   const std::error_code failure = co_await receive_head();
-  if (failure && !input_.received_any()) nothing_written_ = written.nothing_written;
+  if (failure && !channel_.received_any()) sender_.note_nothing_written(written.nothing_written);
   co_return failure&& written.error && !clock_.expired() ? written.error : failure;
+}
+
+task<std::error_code> client_exchange::converse_while_sending() {
+  clock_.begin_unlimited(phase::sending);  // ends the last phase, which may have expired
+  std::error_code failure;
+  bool late = false;
+  auto both = [&](task_group& group) -> task<> {
+    auto sending = group.spawn(sender_.send(), {.name = "sending a request"});
+    failure = co_await receive_head();
+    if (sending.done()) co_return;
+    if (!sender_.response_came(channel_.status()) || failure) sending.cancel();
+    if (failure) co_return;
+    const bool complete = channel_.begin_body(request.method) == parse_error::none && channel_.has_whole_body();
+    auto finishing = sender_.finish(sending, complete);
+    late = co_await std::move(finishing);
+  };
+  co_await task_group::scope(both);
+  if (late) fail_late();
+  if (failure && !channel_.received_any() && sender_.error()) co_return sender_.error();
+  co_return failure;
 }
 
 task<std::error_code> client_exchange::receive_head() {
   for (;;) {
-    const parse_state state = input_.parse_head();
-    if (state == parse_state::failed) fail(client_errc::bad_response, describe(input_.head().error()));
+    const parse_state state = channel_.find_head();
+    if (state == parse_state::failed) fail(client_errc::bad_response, describe(channel_.head_error()));
     if (state == parse_state::incomplete) {
-      if (const std::error_code failure = co_await receive_more()) co_return failure;
+      if (clock_.expired()) co_return time_limit_passed();
+      const std::error_code failure = co_await channel_.receive_more();
+      if (failure) co_return failure;
       continue;
     }
-    const int status = input_.head().status();
+    const int status = channel_.status();
     if (status >= 200 || status == switching_protocols) co_return std::error_code();
     if (++interim_ > max_interim) fail(client_errc::too_many_interim);
     if (observer) {
       const bool waits = clock_.current() == phase::first_byte;  // the observer's time is not the server's
       if (waits) clock_.pause();
-      co_await observer->see(status, input_.head().fields());
+      co_await observer->see(status, channel_.fields());
       if (waits && clock_.current() == phase::first_byte) clock_.resume();
     }
-    if (status == 100) go_on_.set();
-    input_.drop_head();
+    if (status == 100) sender_.go_on();
+    channel_.drop_head();
   }
-}
-
-task<std::error_code> client_exchange::receive_more() {
-  input_.release_lease();
-  if (clock_.expired()) co_return time_limit_passed();
-  if (conn_->lends()) {
-    auto lease = co_await as_expected(conn_->receive_lease());
-    if (!lease) co_return lease.error();
-    if (lease->empty()) co_return stream_errc::end_of_stream;
-    input_.add(std::move(*lease));
-  } else {
-    if (buffer_ == nullptr) buffer_ = std::make_unique<char[]>(record);
-    auto reading = conn_->read_some(std::as_writable_bytes(std::span(buffer_.get(), record)));
-    const auto count = co_await as_expected(std::move(reading));
-    if (!count) co_return count.error();
-    if (*count == 0) co_return stream_errc::end_of_stream;
-    input_.add(std::string_view(buffer_.get(), *count));
-  }
-  co_return std::error_code();
 }
 
 void client_exchange::take_final_head() {
-  const parse_error error = input_.begin_body(request.method);
+  const parse_error error = channel_.begin_body(request.method);
   if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
   if (switched()) check_switch();
   answered_ = true;
   if (state_.options().cookies)
-    for (const field& each : input_.head().fields())
+    for (const field& each : channel_.fields())
       if (equal_ignoring_case(each.name, "Set-Cookie"))
         state_.cookies.store(request.url, each.value, io::wall_clock().tv_sec);
-  choose_decoder();
+  // Only a response to a request in which the client itself has asked for codings is decoded.
+  if (asked_for_codings() && channel_.framing().body != body_kind::none)
+    decoded_.begin(channel_.fields());
+  else
+    decoded_.end();
   clock_.end();
   // Then the connection serves the next request, however long the program keeps the response.
-  if (input_.has_whole_body() && !switched()) finish_connection();
+  if (channel_.has_whole_body() && !switched()) finish_connection();
 }
 
-std::optional<std::uint64_t> client_exchange::length() const noexcept {
-  const framing& framed = input_.framing();
-  if (framed.body == body_kind::none) return 0;
-  if (decoder_ || framed.body != body_kind::sized) return std::nullopt;
-  return framed.length;
+// A server that switches to something else speaks a protocol that this program does not know. RFC 9110 §7.8.
+void client_exchange::check_switch() const {
+  std::string_view chosen = channel_.framing().upgrade;
+  bool good = sender_.is_complete() && !chosen.empty() && !channel_.framing().several_upgrades;
+  for (auto each = next_in_list(chosen); !each.empty(); each = next_in_list(chosen))
+    good = good && contains(request.upgrade, each);
+  if (!good) fail(client_errc::unexpected_switch, channel_.framing().upgrade);
 }
 
-void client_exchange::check_arrived() const {
-  const parse_error error = input_.look_ahead();
-  if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
+any_stream client_exchange::take_stream() {
+  if (!channel_.is_open()) return {};
+  any_stream stream = channel_.take_stream();
+  give_up_connection();
+  return stream;
 }
 
-task<std::string_view> client_exchange::receive_raw(std::size_t most) {
-  check_loop("receive");
-  for (;;) {
-    const std::string_view piece = input_.take(most);
-    if (input_.error() != parse_error::none) {
-      give_up_connection();
-      fail(client_errc::bad_response, describe(input_.error()));
-    }
-    if (input_.at_end()) finish_connection();
-    if (!piece.empty() || input_.at_end()) co_return piece;
-    if (!conn_) fail(client_errc::cut_off);
-    std::error_code failure;
-    {
-      const scope_exit stop_clock([this]() noexcept { clock_.end(); });  // also after a cancel, which loses nothing
-      clock_.begin(phase::body, state_.options().timeouts.between_bytes, *conn_);
-      failure = co_await receive_more();
-    }
-    if (!failure || (failure == stream_errc::end_of_stream && input_.end_of_stream())) continue;
-    give_up_connection();
-    fail(failure);
-  }
-}
-
-// Safe to call again.
-void client_exchange::finish_connection() noexcept {
-  if (!conn_) return;
-  clock_.end();
-  if (sent_ && input_.framing().keep_alive && !input_.has_more() && input_.head().status() != 408 && !request.closes &&
-      !switched())
-    state_.keep(*origin_, std::move(conn_), how_long_to_keep());
-  conn_.reset();
-  release_slot();
-}
-
-void client_exchange::give_up_connection() noexcept {
-  clock_.end();
-  conn_.reset();
-  release_slot();
-}
-
-void client_exchange::release_slot() noexcept {
-  if (origin_ == nullptr) return;
-  if (std::exchange(has_slot_, false)) origin_->slots.release();
-  state_.leave(*std::exchange(origin_, nullptr));
-}
-
-// Two seconds less than the server says, because it closes when a request may be on its way. Half of a shorter time.
-std::chrono::nanoseconds client_exchange::how_long_to_keep() const noexcept {
-  const std::chrono::nanoseconds own = state_.options().limits.idle;
-  const field* const hint = find_field(input_.head().fields(), "Keep-Alive");
-  if (hint == nullptr) return own;
-  std::string_view rest = hint->value;
-  for (auto each = next_in_list(rest); !each.empty(); each = next_in_list(rest)) {
-    constexpr std::string_view name = "timeout=";
-    if (each.size() <= name.size() || !equal_ignoring_case(each.substr(0, name.size()), name)) continue;
-    const auto seconds = value_from_text<unsigned>(each.substr(name.size()));
-    if (!seconds) continue;
-    const std::chrono::nanoseconds said = std::chrono::seconds(*seconds);
-    return std::min(own, std::max<std::chrono::nanoseconds>(said - std::chrono::seconds(2), said / 2));
-  }
-  return own;
-}
-
-void client_exchange::abandon_body() noexcept {
-  if (!conn_) return release_slot();
-  std::size_t most = std::size_t{64} << 10U;
-  try {
-    while (answered_ && most > 0 && !input_.at_end() && input_.error() == parse_error::none) {
-      const std::size_t dropped = input_.take(most).size();
-      most -= dropped;
-      if (dropped == 0 && !input_.at_end() && !take_arrived()) break;
-    }
-  } catch (const std::exception&) {
-    answered_ = false;
-  }
-  if (answered_ && input_.at_end() && input_.error() == parse_error::none)
-    finish_connection();
-  else
-    give_up_connection();
-}
-
-// Bytes of a socket that have arrived already, perhaps only in the kernel.
-bool client_exchange::take_arrived() {
-  if (!conn_->lends()) return false;
-  input_.release_lease();
-  if (buffer_ == nullptr) buffer_ = std::make_unique<char[]>(record);
-  conn_->socket().socket().descriptor().readable = true;  // only epoll tells that while nobody reads
-  auto arrived = conn_->socket().read_some(std::span<char>(buffer_.get(), record));
-  if (!arrived.try_now()) return false;
-  const auto count = arrived.take_result();
-  if (!count || *count == 0) return false;
-  input_.add(std::string_view(buffer_.get(), *count));
-  return true;
+bool client_exchange::asked_for_codings() const noexcept {
+  return state_.options().decompress && !request.has_accept_encoding && !request.has_range;
 }
 
 }  // namespace gyre::http

@@ -94,8 +94,7 @@ client_request& client_request::bearer_token(std::string_view token) {
 
 client_request& client_request::body(std::string_view text, std::string_view media_type) {
   client_exchange& to = open();
-  to.source.reset();
-  to.source_length.reset();
+  to.body.drop();
   to.request.set_content_type(media_type);
   to.request.body.assign(text);
   to.request.has_body = true;
@@ -115,8 +114,8 @@ client_request& client_request::set_source(request_body_owner source, std::optio
   to.request.set_content_type(media_type);
   to.request.body.clear();
   to.request.has_body = true;
-  to.source = std::move(source);
-  to.source_length = length;
+  to.body.source = std::move(source);
+  to.body.length = length;
   return *this;
 }
 
@@ -185,12 +184,13 @@ std::string_view client_request::method() const { return open().request.method; 
 const url& client_request::url() const { return open().request.url; }
 bool client_request::has_header(std::string_view name) const { return open().request.has_field(name); }
 std::string_view client_request::body_text() const { return open().request.body; }
-bool client_request::has_streamed_body() const { return static_cast<bool>(open().source); }
+bool client_request::has_streamed_body() const { return static_cast<bool>(open().body.source); }
 
 client_request client_request::copy() const {
   client_exchange& from = open();
   from.state().owner.check("copy", a_request);
-  if (from.source) throw std::logic_error("client_request::copy: its body is made while it is sent, so it has no copy");
+  if (from.body.source)
+    throw std::logic_error("client_request::copy: its body is made while it is sent, so it has no copy");
   exchange_owner made(from.state().take_exchange());
   made->request = from.request;
   made->total = from.total;

@@ -21,9 +21,9 @@ client_exchange& client_response::open() const noexcept {
   return *exchange_;
 }
 
-int client_response::status() const noexcept { return open().response().head().status(); }
-std::string_view client_response::reason() const noexcept { return open().response().head().reason(); }
-std::span<const field> client_response::fields() const noexcept { return open().response().head().fields(); }
+int client_response::status() const noexcept { return open().response().status(); }
+std::string_view client_response::reason() const noexcept { return open().response().reason(); }
+std::span<const field> client_response::fields() const noexcept { return open().response().fields(); }
 std::string_view client_response::field(std::string_view name) const noexcept {
   const http::field* const found = find_field(fields(), name);
   return found == nullptr ? std::string_view() : found->value;

@@ -6,6 +6,7 @@
 #include <gyre/net/unix_address.hpp>
 
 #include "client_exchange.hpp"
+#include "connecting.hpp"
 
 #include <algorithm>
 #include <new>
@@ -85,7 +86,7 @@ void client_state::close() noexcept {
 }
 
 const tls::client_config& client_state::tls_config() {
-  if (!tls_) tls_.emplace(tls::client_options{.protocols = {"http/1.1"}});
+  if (!tls_) tls_.emplace(tls::client_options{.protocols = spoken_protocols()});
   return *tls_;
 }
 

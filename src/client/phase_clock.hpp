@@ -7,18 +7,18 @@
 #include <chrono>
 #include <cstdint>
 
-#include "client_connection.hpp"
+#include "channel.hpp"
 
 namespace gyre::http {
 
 enum class phase : std::uint8_t { queue, connect, tls, sending, first_byte, body, backoff };
 
-/// Ends the reads and writes of a connection when the limit of a phase has passed, and those that begin afterwards,
-/// until the phase ends. The timer stays armed between phases, and postpones itself when it fires too early. So a phase
-/// costs only a few stores.
+/// Interrupts a channel when the limit of a phase has passed, and goes on with that until the phase ends. The timer
+/// stays armed between phases, and postpones itself when it fires too early. So a phase costs only a few stores.
 class phase_clock : private timer {
  public:
-  phase_clock() noexcept {
+  /// Lifetime: `interrupted` outlives this.
+  explicit phase_clock(channel& interrupted) noexcept : channel_(interrupted) {
     fire = [](timer& t) noexcept { static_cast<phase_clock&>(t).look(); };
   }
   phase_clock& operator=(phase_clock&&) = delete;
@@ -31,7 +31,6 @@ class phase_clock : private timer {
     total_ = limit;
     total_until_ = after(event_loop::current().recent(), limit);
   }
-  [[nodiscard]] io::monotonic_time total_until() const noexcept { return total_until_; }
   /// The time that is left, for all phases together.
   [[nodiscard]] std::chrono::nanoseconds left() const noexcept { return clamped(std::chrono::nanoseconds::max()); }
   /// The time of a phase with this limit: the limit, or less when the total ends before.
@@ -41,21 +40,19 @@ class phase_clock : private timer {
     return std::min(limit, std::chrono::nanoseconds(std::max<io::monotonic_time>(left, 0)));
   }
 
-  void begin(phase now_in, std::chrono::nanoseconds limit, client_connection& connection) noexcept {
+  void begin(phase now_in, std::chrono::nanoseconds limit) noexcept {
     event_loop& loop = event_loop::current();
     const io::monotonic_time now = loop.recent();
     phase_ = now_in;
     limit_ = limit;
-    connection_ = &connection;
+    runs_ = true;
     wanted_ = std::min(after(now, limit), total_until_);
     expired_ = wanted_ <= now;
     renews_ = false;
     arm(loop);  // also one that has expired already: another task may wait for the connection
   }
   /// A phase that only the total limits.
-  void begin_unlimited(phase now_in, client_connection& connection) noexcept {
-    begin(now_in, std::chrono::nanoseconds::max(), connection);
-  }
+  void begin_unlimited(phase now_in) noexcept { begin(now_in, std::chrono::nanoseconds::max()); }
   /// The limit of the phase begins anew while the server takes what is written: it is one of progress.
   void renew_with_progress() noexcept { renews_ = true; }
   /// Until resume(), only the total limits the phase.
@@ -69,7 +66,7 @@ class phase_clock : private timer {
     wanted_ = std::min(after(now, std::chrono::nanoseconds(std::max<io::monotonic_time>(left_, 0))), total_until_);
     arm(loop);
   }
-  void end() noexcept { connection_ = nullptr; }
+  void end() noexcept { runs_ = false; }
   /// True when the phase was too long. It remains so until the next one begins.
   [[nodiscard]] bool expired() const noexcept { return expired_; }
 
@@ -96,33 +93,34 @@ class phase_clock : private timer {
                : now + std::clamp<io::monotonic_time>(limit.count(), 0, io::wait_forever - now);
   }
   void look() noexcept {
-    if (connection_ == nullptr || wanted_ == io::wait_forever) return;
+    if (!runs_ || wanted_ == io::wait_forever) return;
     event_loop& loop = event_loop::current();
     if (loop.now() < wanted_) {
       deadline = wanted_;
       loop.timers().arm(*this);
       return;
     }
-    if (renews_ && !expired_ && !is_total_over() && connection_->has_progressed()) {
+    if (renews_ && !expired_ && !is_total_over() && channel_.has_progressed()) {
       deadline = wanted_ = std::min(after(loop.now(), limit_), total_until_);
       loop.timers().arm(*this);
       return;
     }
     expired_ = true;
-    connection_->interrupt();
+    channel_.interrupt();
     // It meets only an operation that waits now, and loses against a success. TLS may then go on to the next one.
     deadline = loop.now() + until_next_interrupt;
     loop.timers().arm(*this);
   }
   static constexpr io::monotonic_time until_next_interrupt = 1'000'000;
 
-  client_connection* connection_ = nullptr;
+  channel& channel_;
   io::monotonic_time wanted_ = 0;
   io::monotonic_time left_ = 0;  // while it is paused
   io::monotonic_time total_until_ = io::wait_forever;
   std::chrono::nanoseconds limit_{0};
   std::chrono::nanoseconds total_{0};
   phase phase_ = phase::queue;
+  bool runs_ = false;  // a phase has begun, and has not ended
   bool expired_ = false;
   bool renews_ = false;
 };

@@ -6,16 +6,16 @@ namespace gyre::http {
 
 // An empty Location leads nowhere, as for browsers and curl.
 bool client_exchange::is_redirect() const noexcept {
-  const int status = input_.head().status();
+  const int status = channel_.status();
   if (status != 301 && status != 302 && status != 303 && status != 307 && status != 308) return false;
-  const field* const location = find_field(input_.head().fields(), "Location");
+  const field* const location = find_field(channel_.fields(), "Location");
   return location != nullptr && !location->value.empty();
 }
 
 // Throws a client_error when it is refused. The response with the redirect is gone then, and its connection is kept or
 // closed as after any response.
 void client_exchange::follow_redirect(unsigned followed) {
-  const std::string_view location = find_field(input_.head().fields(), "Location")->value;
+  const std::string_view location = find_field(channel_.fields(), "Location")->value;
   if (followed >= max_redirects) fail(client_errc::too_many_redirects, shown_without_user(location));
   std::string reference(location);
   if (!location.contains('#') && !request.url.fragment().empty())  // inherited: RFC 9110 §10.2.2
@@ -28,16 +28,15 @@ void client_exchange::follow_redirect(unsigned followed) {
   const bool same_origin = next->origin() == request.url.origin();
 
   // As browsers do: RFC 9110 §15.4.2 to §15.4.4.
-  const int status = input_.head().status();
+  const int status = channel_.status();
   const bool see_other = status == 303 && request.method != "GET" && request.method != "HEAD";
   if (see_other || ((status == 301 || status == 302) && request.method == "POST")) {
     request.method = "GET";
     request.drop_body();
-    source.reset();
-    source_length.reset();
+    body.drop();
     expects_continue = false;
-  } else {
-    repeat_body();
+  } else if (!body.rewind()) {
+    fail(client_errc::no_repeatable_body);
   }
   if (same_origin)
     next->take_user_of(request.url);
@@ -47,12 +46,6 @@ void client_exchange::follow_redirect(unsigned followed) {
   abandon_body();
   request.url = std::move(*next);
   request.target.clear();
-}
-
-void client_exchange::repeat_body() {
-  if (!source || !source_used_) return;
-  if (!source->rewind()) fail(client_errc::no_repeatable_body);
-  source_used_ = false;
 }
 
 }  // namespace gyre::http

@@ -26,17 +26,15 @@ bool is_temporary(int status) noexcept { return status == 429 || status == 502 |
 
 bool client_exchange::can_repeat(bool nothing_written) noexcept {
   if (!nothing_written && !request.is_idempotent()) return false;
-  if (!source || !source_used_) return true;
   try {
-    source_used_ = !source->rewind();
+    return body.rewind();
   } catch (...) {  // it cannot, for whatever reason
     return false;
   }
-  return !source_used_;
 }
 
 std::optional<std::chrono::nanoseconds> client_exchange::retry_after() const {
-  const field* const wanted = find_field(input_.head().fields(), "Retry-After");
+  const field* const wanted = find_field(channel_.fields(), "Retry-After");
   if (wanted == nullptr) return std::nullopt;
   if (const auto seconds = value_from_text<std::uint32_t>(wanted->value)) return std::chrono::seconds(*seconds);
   const unix_seconds now = io::wall_clock().tv_sec;
@@ -50,7 +48,7 @@ std::optional<std::chrono::nanoseconds> client_exchange::retry_delay(unsigned at
                                                                      const std::error_code* failure) {
   const retry_policy& policy = state_.options().retries;
   if (attempts >= policy.attempts || state_.closed()) return std::nullopt;
-  if (failure != nullptr ? !is_temporary(*failure) : !is_temporary(input_.head().status())) return std::nullopt;
+  if (failure != nullptr ? !is_temporary(*failure) : !is_temporary(channel_.status())) return std::nullopt;
   constexpr unsigned max_doublings = 30;
   const double longest = static_cast<double>(policy.max_backoff.count());
   const double doubled = static_cast<double>(policy.backoff.count()) * (1U << std::min(attempts - 1, max_doublings));
@@ -62,7 +60,7 @@ std::optional<std::chrono::nanoseconds> client_exchange::retry_delay(unsigned at
     if (asked) delay = std::max(delay, *asked);
   }
   if (clock_.left() <= delay) return std::nullopt;  // the total ends before
-  if (!state_.may_retry() || !can_repeat(nothing_written_)) return std::nullopt;
+  if (!state_.may_retry() || !can_repeat(sender_.nothing_written())) return std::nullopt;
   return delay;
 }
 

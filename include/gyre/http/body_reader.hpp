@@ -21,7 +21,7 @@ struct socket_state;
 
 namespace gyre::http {
 
-class client_exchange;
+class request_sender;
 class message_input;
 
 /// Reads a body as it arrives. The sender waits while nobody reads. Chunks are decoded, and receive() copies nothing.
@@ -79,7 +79,7 @@ class GYRE_API body_reader {
   [[nodiscard]] bool skip_arrived(std::uint64_t& most);
 
  private:
-  friend class client_exchange;  // passes bodies on
+  friend class request_sender;  // passes bodies on
   // The socket from which receive_bulk() takes pieces, or null when receive() has to be used.
   [[nodiscard]] socket_state* bulk_source() const noexcept;
   // Returns the size of the piece, or 0 when receive() has to go on. Until the end of the body, or end_bulk(), the

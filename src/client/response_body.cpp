@@ -1,0 +1,59 @@
+// src/client/response_body.cpp: the body of a response, as it was sent or decoded.
+#include <gyre/coro/scope_exit.hpp>
+#include <gyre/io/io_error.hpp>
+
+#include "client_exchange.hpp"
+
+namespace gyre::http {
+
+std::optional<std::uint64_t> client_exchange::length() const noexcept {
+  return decoded_ ? std::nullopt : channel_.length();
+}
+
+void client_exchange::check_arrived() const {
+  const parse_error error = channel_.look_ahead();
+  if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
+}
+
+task<std::string_view> client_exchange::receive_raw(std::size_t max) {
+  check_loop("receive");
+  for (;;) {
+    const std::string_view piece = channel_.take(max);
+    if (channel_.body_error() != parse_error::none) {
+      give_up_connection();
+      fail(client_errc::bad_response, describe(channel_.body_error()));
+    }
+    if (channel_.at_end()) finish_connection();
+    if (!piece.empty() || channel_.at_end()) co_return piece;
+    if (!channel_.is_open()) fail(client_errc::cut_off);
+    std::error_code failure;
+    {
+      const scope_exit stop_clock([this]() noexcept { clock_.end(); });  // also after a cancel, which loses nothing
+      clock_.begin(phase::body, state_.options().timeouts.between_bytes);
+      if (clock_.expired())
+        failure = time_limit_passed();
+      else
+        failure = co_await channel_.receive_more();
+    }
+    if (!failure || (failure == stream_errc::end_of_stream && channel_.end_of_stream())) continue;
+    give_up_connection();
+    fail(failure);
+  }
+}
+
+task<std::string_view> client_exchange::receive_decoded(std::size_t max) {
+  check_loop("receive");
+  for (;;) {
+    const std::string_view piece = decoded_.take(max, channel_.received());
+    if (decoded_.has_failed()) {
+      give_up_connection();
+      const decoded_body::failure failure = decoded_.take_failure();
+      fail(failure.reason, failure.detail);
+    }
+    if (!piece.empty() || decoded_.at_end()) co_return piece;
+    const std::string_view encoded = co_await receive_raw(~std::size_t{0});
+    decoded_.feed(encoded, channel_.received());
+  }
+}
+
+}  // namespace gyre::http
