@@ -16,6 +16,7 @@
 //   static_files     the files of a directory
 //   status_error     an exception that the server answers with a status
 //   value_from_text  numbers from parameters
+//   characters       kinds of characters, for parsers
 //   field            a header field, and the comparison of names
 //   field_line       a field as a line of text
 //   head_parser      the start line and the fields of a message
@@ -49,6 +50,7 @@
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/byte_range.hpp>
+#include <gyre/http/characters.hpp>
 #include <gyre/http/chunked_decoder.hpp>
 #include <gyre/http/compress.hpp>
 #include <gyre/http/cookie.hpp>

@@ -32,7 +32,9 @@ class channel_slot {
     if (std::exchange(held_, false)) origin_->slots.release();
     state_.leave(*std::exchange(origin_, nullptr));
   }
+  /// True for a user of an origin.
   [[nodiscard]] explicit operator bool() const noexcept { return origin_ != nullptr; }
+  [[nodiscard]] bool is_held() const noexcept { return held_; }
   [[nodiscard]] http::origin& origin() const noexcept { return *origin_; }
 
  private:

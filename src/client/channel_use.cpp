@@ -28,11 +28,27 @@ bool client_exchange::hides_identity() {
   return !identified_ && request.url.scheme() == "https" && state_.tls_config().has_identity();
 }
 
+// The usual case: a slot is free, and a plain connection is idle. Returns false when acquire() has to go on, perhaps
+// with an idle connection that a task still watches.
+bool client_exchange::acquire_at_once() {
+  if (!slot_ && !join_origin()) return false;
+  if (!slot_.is_held() || state_.closed()) return false;
+  while (client_connection* const popped = state_.pop_idle(slot_.origin())) {
+    connection_owner idle(popped);
+    const bool waits = idle->watched_by_task();
+    if (!waits && !idle->unwatch_now()) continue;
+    channel_.open(std::move(idle));
+    return !waits;
+  }
+  return false;
+}
+
 task<> client_exchange::acquire() {
-  if (!slot_ && !join_origin()) co_await wait_for_slot();
+  if (!slot_.is_held()) co_await wait_for_slot();
   if (state_.closed()) fail(client_errc::client_closed);
   for (;;) {
-    connection_owner idle(state_.pop_idle(slot_.origin()));
+    connection_owner idle =
+        channel_.is_open() ? channel_.take_connection() : connection_owner(state_.pop_idle(slot_.origin()));
     if (!idle) break;
     bool quiet = false;
     if (idle->watched_by_task())

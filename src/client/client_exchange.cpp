@@ -107,14 +107,15 @@ void client_exchange::fail(std::error_code reason) const {
   throw io_error(reason, request.method, request.whole_url());
 }
 
-task<> client_exchange::run() {
+void client_exchange::begin() noexcept {
   clock_.set_total(total);
   identified_ = true;
-  for (unsigned followed = 0;; ++followed) {
-    co_await run_one();
-    if (max_redirects == 0 || !is_redirect()) co_return;
-    follow_redirect(followed);
-  }
+}
+
+bool client_exchange::follow_redirects(unsigned followed) {
+  if (max_redirects == 0 || !is_redirect()) return false;
+  follow_redirect(followed);
+  return true;
 }
 
 // Until there is a response that is not worth a retry.
@@ -144,7 +145,7 @@ task<> client_exchange::attempt() {
   for (;;) {
     answered_ = false;  // so that a connection that is only being made is never kept
     sender_.note_nothing_written(true);
-    co_await acquire();
+    if (!acquire_at_once()) co_await acquire();
     begin_attempt();
     std::error_code failure;
     if (is_small())
@@ -175,20 +176,22 @@ void client_exchange::begin_attempt() {
   cookie_text_.clear();
   if (state_.options().cookies && !request.has_cookie)
     state_.cookies.append_for(request.url, io::wall_clock().tv_sec, cookie_text_);
-  request.write_head(channel_.begin(!length), state_.options().user_agent,
+  request.write_head(channel_.begin(!length), state_.fields(),
                      {.length = length,
                       .proxy = reads_requests(proxy_, request.url) ? proxy_ : nullptr,
+                      .asks_for_codings = asked_for_codings(),
                       .cookies = cookie_text_,
-                      .accept = state_.options().accept,
-                      .codings = asked_for_codings() ? known_codings() : std::string_view(),
                       .expects_continue = expects_continue && (body.source || !request.body.empty())});
 }
 
 task<std::error_code> client_exchange::converse() {
-  const write_outcome written = co_await sender_.send_whole();
+  const client_timeouts& limits = state_.options().timeouts;
+  clock_.begin(phase::sending, limits.between_bytes);
+  const write_outcome written = co_await channel_.send_whole(request.body);
+  if (!written.error) sender_.set_complete();
   if (written.error && clock_.expired()) co_return written.error;
   // A server that takes no more may have sent a response before.
-  clock_.begin(phase::first_byte, state_.options().timeouts.first_byte);
+  clock_.begin(phase::first_byte, limits.first_byte);
   const std::error_code failure = co_await receive_head();
   if (failure && !channel_.received_any()) sender_.note_nothing_written(written.nothing_written);
   co_return failure&& written.error && !clock_.expired() ? written.error : failure;

@@ -39,10 +39,14 @@ class client_exchange {
   /// The program needs it no more: ends or keeps its connection, and gives it back to the client.
   void recycle() noexcept;
 
-  /// Sends the request until the head of the final response has arrived.
-  task<> run();
-
-  /// Instead of run(): answers it here.
+  // Sending it: begin(), then run_one() for as long as follow_redirects() returns true.
+  void begin() noexcept;
+  /// Sends the request until the head of a response has arrived that is not worth a retry.
+  task<> run_one();
+  /// Prepares the next request, if the response is a redirect that is followed. `followed` is the number of those
+  /// before. Errors: client_error too_many_redirects, bad_redirect, no_repeatable_body.
+  [[nodiscard]] bool follow_redirects(unsigned followed);
+  /// Instead of sending it: answers it here.
   void answer(int status, std::span<const field> fields, std::string_view text);
 
   // The response.
@@ -74,7 +78,6 @@ class client_exchange {
 
  private:
   // client_exchange.cpp: attempts
-  task<> run_one();
   task<> attempt();
   void begin_attempt();
   [[nodiscard]] bool is_small() const noexcept {
@@ -92,6 +95,7 @@ class client_exchange {
   [[nodiscard]] std::string subject() const;
 
   // channel_use.cpp: from the pool, and back
+  [[nodiscard]] bool acquire_at_once();
   task<> acquire();
   [[nodiscard]] bool join_origin();
   [[nodiscard]] bool hides_identity();

@@ -20,7 +20,10 @@ using exchange_owner = owned<client_exchange*, &client_exchange::recycle>;
 constexpr const char* a_request = "a request of an http::client";
 
 task<client_response> run(exchange_owner sent) {
-  co_await sent->run();
+  sent->begin();
+  unsigned followed = 0;
+  do co_await sent->run_one();
+  while (sent->follow_redirects(followed++));
   co_return client_response(*sent.release());
 }
 

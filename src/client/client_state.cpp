@@ -64,6 +64,7 @@ client_options&& checked(client_options&& options) {
 
 client_state::client_state(client_options options)
     : options_(checked(std::move(options))),
+      fields_(options_.user_agent, options_.accept, known_codings()),
       tls_(options_.tls),
       budget_(options_.retries.budget != nullptr ? *options_.retries.budget : own_budget_),
       random_(io::random_secret() | 1U) {

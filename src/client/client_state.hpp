@@ -15,6 +15,7 @@
 
 #include "client_connection.hpp"
 #include "name_cache.hpp"
+#include "request_text.hpp"
 #include "text_map.hpp"
 
 namespace gyre::http {
@@ -44,6 +45,7 @@ class client_state final : public idle_connections, private timer {
   void close() noexcept;
   [[nodiscard]] bool closed() const noexcept { return closed_; }
   [[nodiscard]] const client_options& options() const noexcept { return options_; }
+  [[nodiscard]] const client_fields& fields() const noexcept { return fields_; }
   [[nodiscard]] const tls::client_config& tls_config();
   /// The same without the client's certificate.
   [[nodiscard]] const tls::client_config& tls_config_without_identity();
@@ -82,6 +84,7 @@ class client_state final : public idle_connections, private timer {
   void discard_oldest() noexcept;
 
   client_options options_;
+  client_fields fields_;
   std::optional<tls::client_config> tls_;
   std::optional<tls::client_config> tls_without_identity_;  // made when it is first needed
   text_map<std::unique_ptr<origin>> origins_;

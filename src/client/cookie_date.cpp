@@ -1,6 +1,7 @@
 // src/client/cookie_date.cpp: finds a time, a day, a month and a year, in any order.
 #include "cookie_date.hpp"
 
+#include <gyre/http/characters.hpp>
 #include <gyre/http/field.hpp>
 
 #include <array>
@@ -8,8 +9,6 @@
 
 namespace gyre::http {
 namespace {
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 bool is_delimiter(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);

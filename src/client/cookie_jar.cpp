@@ -1,6 +1,7 @@
 // src/client/cookie_jar.cpp: which cookies are kept, and which are sent. RFC 6265bis §5.
 #include <gyre/client/cookie_jar.hpp>
 
+#include <gyre/http/characters.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/net/address.hpp>
 
@@ -23,16 +24,9 @@ constexpr std::size_t max_attribute_size = 1024;
 constexpr unix_seconds max_lifetime = 400LL * 86'400;
 constexpr unix_seconds for_ever = unix_seconds{1} << 60U;  // until the jar is destroyed
 
-std::string_view trimmed(std::string_view text) noexcept {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
-
 std::string lower(std::string_view text) {
   std::string out(text);
-  for (char& each : out)
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each + ('a' - 'A'));
+  for (char& each : out) each = to_lower(each);
   return out;
 }
 
@@ -117,8 +111,8 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
   const std::string_view pair = set_cookie.substr(0, end);
   const std::size_t equals = pair.find('=');
   stored_cookie wanted;
-  wanted.name = equals == std::string_view::npos ? std::string_view() : trimmed(pair.substr(0, equals));
-  wanted.value = trimmed(equals == std::string_view::npos ? pair : pair.substr(equals + 1));
+  wanted.name = equals == std::string_view::npos ? std::string_view() : trim(pair.substr(0, equals));
+  wanted.value = trim(equals == std::string_view::npos ? pair : pair.substr(equals + 1));
   if (wanted.name.size() + wanted.value.size() > longest || (wanted.name.empty() && wanted.value.empty())) return;
   wanted.domain = lower(from.host());
   wanted.path = default_path(from.path());
@@ -132,8 +126,8 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
     const std::string_view attribute = rest.substr(0, end);
     rest.remove_prefix(end);
     const std::size_t sign = std::min(attribute.find('='), attribute.size());
-    const std::string_view name = trimmed(attribute.substr(0, sign));
-    const std::string_view value = trimmed(attribute.substr(std::min(sign + 1, attribute.size())));
+    const std::string_view name = trim(attribute.substr(0, sign));
+    const std::string_view value = trim(attribute.substr(std::min(sign + 1, attribute.size())));
     if (value.size() > max_attribute_size) continue;
     if (equal_ignoring_case(name, "Max-Age")) {
       const auto age = parse_age(value);

@@ -27,13 +27,6 @@ void request_sender::begin(bool expects_continue) noexcept {
   complete_ = nothing_written_ = early_ = body_begun_ = writes_bulk_ = false;
 }
 
-task<write_outcome> request_sender::send_whole() {
-  clock_.begin(phase::sending, limits_.between_bytes);
-  const write_outcome written = co_await channel_.send_whole(request_.body);
-  complete_ = !written.error;
-  co_return written;
-}
-
 task<> request_sender::send() {
   begin_piece();
   const write_outcome head = co_await channel_.send_head();

@@ -37,8 +37,6 @@ class request_sender {
   ///
   /// Cancel: the request is cut off. Errors: client_error wrong_body_length; the exceptions of the source.
   task<> send();
-  /// Sends a request without such a body, in one piece. Cancel: same. Errors: none.
-  task<write_outcome> send_whole();
   /// The server has sent "100 Continue".
   void go_on() noexcept { go_on_.set(); }
 
@@ -51,7 +49,7 @@ class request_sender {
   /// Cancel: `sending` goes on. Errors: none.
   task<bool> finish(task_handle<void>& sending, bool response_complete);
 
-  /// The request is complete.
+  /// The request is complete, perhaps without this: a small one is sent in one piece.
   [[nodiscard]] bool is_complete() const noexcept { return complete_; }
   void set_complete() noexcept { complete_ = true; }
   /// No byte of this attempt can have reached the server.

@@ -7,16 +7,93 @@
 #include <gyre/io/printable.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
 #include <stdexcept>
 
 namespace gyre::http {
 namespace {
 
-// They decide where a message ends, or concern one connection only.
-constexpr std::string_view own_fields[] = {"Content-Length",   "Transfer-Encoding",  "Expect", "Upgrade", "Keep-Alive",
-                                           "Proxy-Connection", "Proxy-Authorization"};
+/// A field that means something to the client.
+enum class known : std::uint8_t {
+  none,
+  own,  // it decides where a message ends, or concerns one connection only
+  connection,
+  te,
+  host,
+  user_agent,
+  accept,
+  authorization,
+  accept_encoding,
+  range,
+  cookie,
+  content_type,
+  idempotency_key,
+};
+
+struct known_name {
+  std::string_view name;
+  known what;
+};
+constexpr std::array<known_name, 19> known_names{{{"TE", known::te},
+                                                  {"Host", known::host},
+                                                  {"Range", known::range},
+                                                  {"Accept", known::accept},
+                                                  {"Cookie", known::cookie},
+                                                  {"Expect", known::own},
+                                                  {"Upgrade", known::own},
+                                                  {"Connection", known::connection},
+                                                  {"Keep-Alive", known::own},
+                                                  {"User-Agent", known::user_agent},
+                                                  {"Content-Type", known::content_type},
+                                                  {"Authorization", known::authorization},
+                                                  {"Content-Length", known::own},
+                                                  {"Accept-Encoding", known::accept_encoding},
+                                                  {"Idempotency-Key", known::idempotency_key},
+                                                  {"Proxy-Connection", known::own},
+                                                  {"Transfer-Encoding", known::own},
+                                                  {"X-Idempotency-Key", known::idempotency_key},
+                                                  {"Proxy-Authorization", known::own}}};
+
+// Where the names of each size begin in known_names, which is in the order of their sizes.
+constexpr std::size_t max_known_size = 19;
+constexpr std::array<std::uint8_t, max_known_size + 2> first_of_size = [] {
+  std::array<std::uint8_t, max_known_size + 2> table{};
+  for (std::size_t size = 0; size < table.size(); ++size)
+    for (const known_name& each : known_names) table[size] += each.name.size() < size ? 1 : 0;
+  return table;
+}();
+
+const known_name* find_known(std::string_view name) noexcept {
+  if (name.size() > max_known_size) return nullptr;
+  for (std::size_t i = first_of_size[name.size()]; i < first_of_size[name.size() + 1]; ++i)
+    if (equal_ignoring_case(known_names[i].name, name)) return &known_names[i];
+  return nullptr;
+}
+
+// For names and values that need no check.
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ", 2).append(value).append("\r\n", 2);
+}
+void append_field(std::string& out, std::string_view name, std::uint64_t value) {
+  char digits[20];
+  const char* const end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+  append_field(out, name, std::string_view(digits, static_cast<std::size_t>(end - digits)));
+}
+
+std::string basic(const std::string& user, const std::string& password) {
+  return "Basic " + encode_base64(user + ":" + password);
+}
 
 }  // namespace
+
+client_fields::client_fields(std::string_view agent, std::string_view accepted, std::string_view known_codings) {
+  if (!agent.empty()) append_field(user_agent, "User-Agent", agent);
+  if (!accepted.empty()) append_field(accept, "Accept", accepted);
+  if (!known_codings.empty()) append_field(codings, "Accept-Encoding", known_codings);
+  all = user_agent + accept + codings;
+}
 
 void request_text::clear() noexcept {
   constexpr std::size_t kept = std::size_t{64} << 10U;
@@ -46,42 +123,64 @@ void request_text::set_target(std::string_view text) {
 }
 
 void request_text::add_field(std::string_view name, std::string_view value) {
-  const auto is = [name](std::string_view other) {
-    return name.size() == other.size() && equal_ignoring_case(name, other);  // few sizes are equal
-  };
-  for (const std::string_view each : own_fields)
-    if (is(each))
-      throw std::invalid_argument("field \"" + std::string(each) +
+  const known_name* const found = find_known(name);
+  const known what = found == nullptr ? known::none : found->what;
+  bool* noted = nullptr;
+  switch (what) {
+    case known::none:
+      break;
+    case known::own:
+      throw std::invalid_argument("field \"" + std::string(found->name) +
                                   "\": the client sets it itself; see body(), expect_continue(), upgrade() and "
                                   "client_options");
-  if (is("Connection")) {
-    if (!equal_ignoring_case(value, "close"))
-      throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
-    closes = true;
-  }
-  if (is("TE")) {
-    if (!equal_ignoring_case(value, "trailers"))
-      throw std::invalid_argument("field \"TE\": only \"trailers\" can be asked for");
-    if (takes_trailers) return;
+    case known::connection:
+      if (!equal_ignoring_case(value, "close"))
+        throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
+      noted = &closes;
+      break;
+    case known::te:
+      if (!equal_ignoring_case(value, "trailers"))
+        throw std::invalid_argument("field \"TE\": only \"trailers\" can be asked for");
+      if (takes_trailers) return;
+      noted = &takes_trailers;
+      break;
+    case known::host:
+      if (has_host) remove_field(name);
+      noted = &has_host;
+      break;
+    case known::user_agent:
+      noted = &has_user_agent;
+      break;
+    case known::accept:
+      noted = &has_accept;
+      break;
+    case known::authorization:
+      noted = &has_authorization;
+      break;
+    case known::accept_encoding:
+      noted = &has_accept_encoding;
+      break;
+    case known::range:
+      noted = &has_range;
+      break;
+    case known::cookie:
+      noted = &has_cookie;
+      break;
+    case known::content_type:
+      noted = &has_content_type;
+      break;
+    case known::idempotency_key:
+      noted = &has_idempotency_key;
+      break;
   }
   const std::size_t before = fields.size();
-  if (is("Host") && has_host) remove_field(name);
   try {
     head_writer(fields).field(name, value);
   } catch (...) {
     fields.resize(before);
     throw;
   }
-  has_host = has_host || is("Host");
-  has_user_agent = has_user_agent || is("User-Agent");
-  has_accept = has_accept || is("Accept");
-  has_authorization = has_authorization || is("Authorization");
-  has_accept_encoding = has_accept_encoding || is("Accept-Encoding");
-  has_range = has_range || is("Range");
-  has_cookie = has_cookie || is("Cookie");
-  takes_trailers = takes_trailers || is("TE");
-  has_content_type = has_content_type || is("Content-Type");
-  has_idempotency_key = has_idempotency_key || is("Idempotency-Key") || is("X-Idempotency-Key");
+  if (noted != nullptr) *noted = true;
 }
 
 void request_text::remove_field(std::string_view name) {
@@ -150,40 +249,41 @@ bool request_text::is_idempotent() const noexcept {
   return false;
 }
 
-void request_text::write_head(std::string& out, std::string_view user_agent, const framing& framed) const {
-  out.clear();
-  head_writer writer(out);
+// The parts were checked when they were set.
+void request_text::write_head(std::string& out, const client_fields& usual, const framing& framed) const {
+  out.assign(method).append(" ", 1);
   if (framed.proxy != nullptr)
-    writer.request_line(method, whole_url());  // RFC 9112 §3.2.2
+    out.append(whole_url());  // RFC 9112 §3.2.2
   else
-    writer.request_line(method, target.empty() ? url.target() : std::string_view(target));
-  if (!has_host) writer.field("Host", url.authority());
-  if (!has_user_agent && !user_agent.empty()) writer.field("User-Agent", user_agent);
-  if (!has_accept && !framed.accept.empty()) writer.field("Accept", framed.accept);
-  if (!framed.codings.empty()) writer.field("Accept-Encoding", framed.codings);
-  if (!has_authorization && (!url.user().empty() || !url.password().empty())) {
-    std::string both(url.user());
-    both.append(":").append(url.password());
-    writer.field("Authorization", "Basic " + encode_base64(both));
+    out.append(target.empty() ? url.target() : std::string_view(target));
+  out.append(" HTTP/1.1\r\n");
+  if (!has_host) append_field(out, "Host", url.authority());
+  if (!has_user_agent && !has_accept && framed.asks_for_codings) {
+    out.append(usual.all);
+  } else {
+    if (!has_user_agent) out.append(usual.user_agent);
+    if (!has_accept) out.append(usual.accept);
+    if (framed.asks_for_codings) out.append(usual.codings);
   }
+  if (!has_authorization && (!url.user().empty() || !url.password().empty()))
+    append_field(out, "Authorization", basic(url.user(), url.password()));
   if (framed.proxy != nullptr && !framed.proxy->user().empty())
-    writer.field("Proxy-Authorization",
-                 "Basic " + encode_base64(framed.proxy->user() + ":" + framed.proxy->password()));
-  if (!framed.cookies.empty()) writer.field("Cookie", framed.cookies);
-  out += fields;
+    append_field(out, "Proxy-Authorization", basic(framed.proxy->user(), framed.proxy->password()));
+  if (!framed.cookies.empty()) head_writer(out).field("Cookie", framed.cookies);
+  out.append(fields);
   if (!framed.length)
-    writer.field("Transfer-Encoding", "chunked");
+    append_field(out, "Transfer-Encoding", "chunked");
   else if (has_body || *framed.length > 0)
-    writer.field("Content-Length", *framed.length);
+    append_field(out, "Content-Length", *framed.length);
   else if (method == "POST" || method == "PUT" || method == "PATCH")
-    writer.field("Content-Length", std::uint64_t{0});  // RFC 9110 §8.6
-  if (framed.expects_continue) writer.field("Expect", "100-continue");
-  if (takes_trailers) writer.field("Connection", "TE");  // RFC 9110 §10.1.4
+    append_field(out, "Content-Length", std::uint64_t{0});  // RFC 9110 §8.6
+  if (framed.expects_continue) append_field(out, "Expect", "100-continue");
+  if (takes_trailers) append_field(out, "Connection", "TE");  // RFC 9110 §10.1.4
   if (!upgrade.empty()) {
-    writer.field("Connection", "Upgrade");
-    writer.field("Upgrade", upgrade);
+    append_field(out, "Connection", "Upgrade");
+    append_field(out, "Upgrade", upgrade);
   }
-  writer.end();
+  out.append("\r\n");
 }
 
 }  // namespace gyre::http

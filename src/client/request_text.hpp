@@ -13,6 +13,16 @@
 
 namespace gyre::http {
 
+/// The fields that a client adds to requests that have none of their own. The text was checked.
+struct client_fields {
+  client_fields(std::string_view agent, std::string_view accepted, std::string_view known_codings);
+
+  std::string user_agent;  // a line each, or empty
+  std::string accept;
+  std::string codings;
+  std::string all;
+};
+
 /// Kept by the client and used again, so that its strings keep their memory.
 struct request_text {
   std::string method;
@@ -59,13 +69,12 @@ struct request_text {
   struct framing {
     std::optional<std::uint64_t> length;  // nothing: chunked
     const http::url* proxy = nullptr;     // that reads the request
-    std::string_view cookies = {};
-    std::string_view accept = {};   // empty: no such field
-    std::string_view codings = {};  // empty: none is asked for
+    bool asks_for_codings = false;
+    std::string_view cookies = {};  // empty for none
     bool expects_continue = false;
   };
   /// Writes the head.
-  void write_head(std::string& out, std::string_view user_agent, const framing& body) const;
+  void write_head(std::string& out, const client_fields& usual, const framing& framed) const;
 };
 
 }  // namespace gyre::http

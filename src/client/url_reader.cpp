@@ -1,25 +1,44 @@
 // src/client/url_reader.cpp: strict where a URL decides whom to talk to, lenient in what a browser would encode.
 #include "url_reader.hpp"
 
+#include <gyre/http/characters.hpp>
 #include <gyre/http/target.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/net/address.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace gyre::http {
 namespace {
 
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) < 0x80; }
 
+constexpr std::array<bool, 256> letters_digits_and(std::string_view others) noexcept {
+  std::array<bool, 256> table{};
+  for (unsigned c = 0; c < 128; ++c) table[c] = is_letter(static_cast<char>(c)) || is_digit(static_cast<char>(c));
+  for (const char c : others) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
 // In a path, a query or a fragment. RFC 3986 §3.3, §3.4. Brackets, and percent signs that encode nothing, are sent as
 // they are, as browsers and curl do.
-bool may_stand(char c) noexcept {
-  return is_letter(c) || is_digit(c) || std::string_view("-._~!$&'()*+,;=:@/?[]|%").find(c) != std::string_view::npos;
+constexpr std::array<bool, 256> may_stand = letters_digits_and("-._~!$&'()*+,;=:@/?[]|%");
+constexpr std::array<bool, 256> may_be_in_host = letters_digits_and("-._");
+
+// The number of characters before one that is not in the table.
+std::size_t size_of_run(std::string_view text, const std::array<bool, 256>& table) noexcept {
+  std::size_t size = 0;
+  while (size < text.size() && table[static_cast<unsigned char>(text[size])]) ++size;
+  return size;
+}
+
+// Where a part ends: at one of these characters, or with the text.
+template <char... Ends>
+std::size_t size_before(std::string_view text) noexcept {
+  std::size_t size = 0;
+  while (size < text.size() && ((text[size] != Ends) && ...)) ++size;
+  return size;
 }
 
 struct scheme_port {
@@ -68,23 +87,38 @@ std::string url_reader::sentence(std::string_view text) const {
 }
 
 bool url_reader::has_only_text(std::string_view text) noexcept {
-  for (const char c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      return refuse("it contains a control character; percent-encode it");
-  return true;
+  bool found = false;
+  for (const char c : text) found |= is_control(c);  // without a branch, so that the compiler takes many at once
+  return !found || refuse("it contains a control character; percent-encode it");
 }
 
 bool url_reader::read(std::string_view text) {
   if (!has_only_text(text)) return false;
-  const std::size_t colon = size_of_scheme(text);
+  if (begins_with_origin_of_last(text)) {
+    out_.text_.resize(out_.authority_end_);
+    out_.user_.clear();
+    out_.password_.clear();
+    read_rest(text.substr(out_.authority_end_));
+    return true;
+  }
+  out_.authority_end_ = 0;
+  const std::size_t colon = text.starts_with("http://") ? 4 : size_of_scheme(text);
   if (colon == std::string_view::npos || !text.substr(colon).starts_with("://"))
     return refuse("it does not begin with http:// or https://");
   if (!read_scheme(text.substr(0, colon))) return false;
   text.remove_prefix(colon + 3);
-  const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
+  const std::size_t end = size_before<'/', '?', '#'>(text);
   if (!read_authority(text.substr(0, end))) return false;
   read_rest(text.substr(end));
   return true;
+}
+
+// The url holds another one, whose origin in its normal form is at the beginning of this text. Programs mostly ask one
+// server again and again.
+bool url_reader::begins_with_origin_of_last(std::string_view text) const noexcept {
+  const std::size_t size = out_.authority_end_;
+  if (size == 0 || text.size() < size || text.substr(0, size) != out_.origin()) return false;
+  return text.size() == size || text[size] == '/' || text[size] == '?' || text[size] == '#';
 }
 
 bool url_reader::read_reference(const url& base, std::string_view reference) {
@@ -93,7 +127,7 @@ bool url_reader::read_reference(const url& base, std::string_view reference) {
   if (reference.starts_with("//")) {
     if (!read_scheme(base.scheme())) return false;
     reference.remove_prefix(2);
-    const std::size_t end = std::min(reference.find_first_of("/?#"), reference.size());
+    const std::size_t end = size_before<'/', '?', '#'>(reference);
     if (!read_authority(reference.substr(0, end))) return false;
     read_rest(reference.substr(end));
     return true;
@@ -127,7 +161,8 @@ void url_reader::take_origin(const url& base) {
 bool url_reader::read_scheme(std::string_view scheme) {
   out_.text_.assign(scheme);
   for (char& each : out_.text_) each = to_lower(each);
-  if (default_port(out_.text_) == 0) return refuse("the scheme is not http or https");
+  out_.port_ = default_port(out_.text_);
+  if (out_.port_ == 0) return refuse("the scheme is not http or https");
   out_.scheme_end_ = out_.text_.size();
   out_.text_ += "://";
   return true;
@@ -156,7 +191,6 @@ bool url_reader::read_authority(std::string_view authority) {
   }
   if (!read_host(host)) return false;
   out_.host_end_ = out_.text_.size();
-  out_.port_ = default_port(out_.scheme());
   if (has_port && !port.empty() && !read_port(port)) return false;
   out_.authority_end_ = out_.text_.size();
   return true;
@@ -181,14 +215,16 @@ bool url_reader::read_host(std::string_view host) {
     if (inner.find(':') == std::string_view::npos || !address::parse(inner, 0))
       return refuse("there is no IPv6 address between the brackets");
   } else {
-    if (!std::all_of(host.begin(), host.end(), is_ascii))
-      return refuse("host names in other scripts are not supported: write the name in its ASCII form, xn--…");
-    const auto is_of_name = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; };
-    if (!std::all_of(host.begin(), host.end(), is_of_name)) return refuse("the host contains a forbidden character");
+    if (size_of_run(host, may_be_in_host) < host.size())
+      return refuse(std::all_of(host.begin(), host.end(), is_ascii)
+                        ? "the host contains a forbidden character"
+                        : "host names in other scripts are not supported: write the name in its ASCII form, xn--…");
     constexpr std::size_t longest = 255;
     if (host.size() > longest || host.front() == '.') return refuse("the host is not a name");
   }
-  for (const char c : host) out_.text_ += to_lower(c);
+  const std::size_t begin = out_.text_.size();
+  out_.text_.append(host);
+  for (std::size_t i = begin; i < out_.text_.size(); ++i) out_.text_[i] = to_lower(out_.text_[i]);
   return true;
 }
 
@@ -208,7 +244,7 @@ bool url_reader::read_port(std::string_view digits) {
 }
 
 void url_reader::read_rest(std::string_view path_and_more) {
-  const std::size_t end = std::min(path_and_more.find_first_of("?#"), path_and_more.size());
+  const std::size_t end = size_before<'?', '#'>(path_and_more);
   const std::size_t begin = out_.text_.size();
   if (end == 0) out_.text_ += '/';
   append_encoded(path_and_more.substr(0, end));
@@ -230,15 +266,15 @@ void url_reader::read_after_path(std::string_view rest) {
 
 void url_reader::append_encoded(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
-  for (const char c : text) {
-    if (may_stand(c)) {
-      out_.text_ += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out_.text_ += '%';
-      out_.text_ += digits[byte >> 4U];
-      out_.text_ += digits[byte & 15U];
-    }
+  for (;;) {
+    const std::size_t size = size_of_run(text, may_stand);
+    out_.text_.append(text.substr(0, size));
+    if (size == text.size()) return;
+    const auto byte = static_cast<unsigned char>(text[size]);
+    out_.text_ += '%';
+    out_.text_ += digits[byte >> 4U];
+    out_.text_ += digits[byte & 15U];
+    text.remove_prefix(size + 1);
   }
 }
 

@@ -29,6 +29,7 @@ class url_reader {
     reason_ = reason;
     return false;
   }
+  [[nodiscard]] bool begins_with_origin_of_last(std::string_view text) const noexcept;
   [[nodiscard]] bool has_only_text(std::string_view text) noexcept;
   [[nodiscard]] bool read_scheme(std::string_view scheme);
   [[nodiscard]] bool read_authority(std::string_view authority);

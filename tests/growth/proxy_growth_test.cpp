@@ -42,7 +42,8 @@ std::uint64_t steps_of_forwarding(owned_fields fields) {
       auto to = client.request("GET", "http://server/");
       taken = steps_of([&] {
         const programs::hop_by_hop_fields dropped(request.fields());
-        programs::forward_fields(request, dropped, {.host = "10.0.0.1"}, to);
+        programs::forwarded_texts texts;
+        programs::forward_fields(request, dropped, {.host = "10.0.0.1"}, to, texts);
         (void)programs::trailers_announced(request.fields(), dropped);
         (void)programs::fields_of_hint(request.fields());
       });

@@ -40,7 +40,8 @@ TEST(forwarded_fields, those_that_connection_names_do_not_pass) {
   with_request({{"Connection", "a, close"}, {"A", "1"}, {"B", "2"}, {"connection", "C"}, {"c", "3"}, {"Close", "4"}},
                [](http::request& request, http::client_request& to) {
                  const hop_by_hop_fields dropped(request.fields());
-                 forward_fields(request, dropped, {.host = "10.0.0.1"}, to);
+                 forwarded_texts texts;
+                 forward_fields(request, dropped, {.host = "10.0.0.1"}, to, texts);
                  EXPECT_FALSE(to.has_header("A"));
                  EXPECT_TRUE(to.has_header("B"));
                  EXPECT_FALSE(to.has_header("C"));

@@ -6,6 +6,7 @@
 #include <gyre/client/request_body.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/coro/async_generator.hpp>
+#include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/field.hpp>
@@ -27,7 +28,7 @@
 namespace gyre::http {
 
 /// Told of interim responses: 103 Early Hints and the like.
-class interim_observer {
+class interim_observer : public pooled {
  public:
   interim_observer() noexcept = default;
   interim_observer& operator=(interim_observer&&) = delete;

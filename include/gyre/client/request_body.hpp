@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/async_generator.hpp>
+#include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/field.hpp>
@@ -19,7 +20,7 @@ namespace gyre::http {
 class body_reader;
 
 /// Gives the body of a request piece by piece.
-class request_body_source {
+class request_body_source : public pooled {
  public:
   request_body_source() noexcept = default;
   request_body_source& operator=(request_body_source&&) = delete;

@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/async_generator.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>
@@ -23,7 +24,7 @@
 namespace gyre::http {
 
 /// Makes the body of a response piece by piece. For authors of new kinds of bodies; users pass a callable.
-struct body_producer {
+struct body_producer : pooled {
   virtual ~body_producer() = default;
   virtual task<> produce(body_writer& out) = 0;
 };

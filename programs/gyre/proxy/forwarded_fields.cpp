@@ -1,11 +1,13 @@
 // programs/gyre/proxy/forwarded_fields.cpp: drops, adds and changes fields on their way to the server.
 #include "programs/gyre/proxy/forwarded_fields.hpp"
 
+#include <gyre/http/characters.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/value_from_text.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace programs {
 
@@ -30,6 +32,7 @@ struct known_field {
   std::string_view name;
   role what;
 };
+// In the order of the sizes of their names.
 constexpr std::array<known_field, 19> known_fields{{{"TE", role::te},
                                                     {"Via", role::via},
                                                     {"Host", role::replaced},
@@ -49,21 +52,31 @@ constexpr std::array<known_field, 19> known_fields{{{"TE", role::te},
                                                     {"X-Forwarded-Proto", role::forwarded_proto},
                                                     {"Proxy-Authenticate", role::hop_by_hop},
                                                     {"Proxy-Authorization", role::hop_by_hop}}};
+constexpr std::size_t max_known_size = 19;
+
+// For each size, the index of the first name of this size or more.
+constexpr std::array<std::uint8_t, max_known_size + 2> first_known = [] {
+  std::array<std::uint8_t, max_known_size + 2> table{};
+  for (std::size_t size = 0; size < table.size(); ++size)
+    for (const known_field& each : known_fields) table[size] += each.name.size() < size ? 1 : 0;
+  return table;
+}();
 
 role role_of(std::string_view name) noexcept {
-  for (const known_field& each : known_fields)
-    if (each.name.size() == name.size() && http::equal_ignoring_case(each.name, name)) return each.what;
+  if (name.size() > max_known_size) return role::passes;
+  for (std::size_t i = first_known[name.size()]; i < first_known[name.size() + 1]; ++i)
+    if (http::equal_ignoring_case(known_fields[i].name, name)) return known_fields[i].what;
   return role::passes;
 }
 
 bool is_of_framing(role what) noexcept { return what == role::hop_by_hop || what == role::te; }
 
-char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+using http::to_lower;
 
 // Gateways treat '_' as '-', and some of them every character that is no letter and no digit.
 char normal(char c) noexcept {
   c = to_lower(c);
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '-';
+  return (c >= 'a' && c <= 'z') || http::is_digit(c) ? c : '-';
 }
 
 bool is_before(std::string_view a, std::string_view b) noexcept {
@@ -79,17 +92,18 @@ bool ends_with(std::string_view name, std::string_view in_lower_case) noexcept {
   return true;
 }
 
-bool contains(std::string_view name, std::string_view in_lower_case) noexcept {
-  for (; name.size() >= in_lower_case.size(); name.remove_suffix(1))
-    if (to_lower(name[name.size() - in_lower_case.size()]) == in_lower_case.front() && ends_with(name, in_lower_case))
-      return true;
-  return false;
+bool begins_with(std::string_view name, std::string_view in_lower_case) noexcept {
+  return name.size() >= in_lower_case.size() && ends_with(name.substr(0, in_lower_case.size()), in_lower_case);
 }
 
 // A node of RFC 7239 §6: an IPv6 address is quoted, and in brackets.
-std::string node(const std::string& host) {
-  if (host.empty()) return "unknown";
-  return host.contains(':') ? "\"[" + host + "]\"" : host;
+void append_node(std::string& to, std::string_view host) {
+  if (host.empty())
+    to += "unknown";
+  else if (host.contains(':'))
+    to.append("\"[").append(host).append("]\"");
+  else
+    to += host;
 }
 
 void append_to_list(std::string& list, std::string_view element) {
@@ -118,7 +132,7 @@ bool hop_by_hop_fields::contain(std::string_view name) const noexcept {
   return is_of_framing(role_of(name)) || are_named(name);
 }
 
-// docs/guide/proxy.md lists them.
+// docs/guide/proxy.md lists them. Few names pass the first tests, which cost little.
 bool is_about_client(std::string_view name) noexcept {
   static constexpr std::array<std::string_view, 2> parts{"forwarded", "forward-for"};
   static constexpr std::array<std::string_view, 9> ends{"client-ip",     "clientip",       "connecting-ip",
@@ -128,10 +142,18 @@ bool is_about_client(std::string_view name) noexcept {
       "cf-connecting-ipv6", "cf-pseudo-ipv4",           "cf-visitor",      "cloudfront-viewer-address", "fastly-ssl",
       "front-end-https",    "x-azure-socketip",         "x-host",          "x-original-host",           "x-scheme",
       "x-url-scheme",       "x-envoy-external-address", "x-original-proto"};
-  const auto is_end = [name](std::string_view each) { return ends_with(name, each); };
-  const auto is_whole = [name](std::string_view each) { return name.size() == each.size() && ends_with(name, each); };
-  return std::ranges::any_of(ends, is_end) || std::ranges::any_of(names, is_whole) ||
-         std::ranges::any_of(parts, [name](std::string_view each) { return contains(name, each); });
+  if (name.empty()) return false;
+  const char last = to_lower(name.back());
+  if (last == 'p' || last == 'r')
+    for (const std::string_view each : ends)
+      if (ends_with(name, each)) return true;
+  for (const std::string_view each : names)
+    if (name.size() == each.size() && ends_with(name, each)) return true;
+  for (std::size_t i = 0; i + parts[0].size() <= name.size(); ++i)
+    if (to_lower(name[i]) == 'f' &&
+        std::ranges::any_of(parts, [&](std::string_view each) { return begins_with(name.substr(i), each); }))
+      return true;
+  return false;
 }
 
 bool is_trailer_passed_on(std::string_view name, const hop_by_hop_fields& of_message) noexcept {
@@ -190,13 +212,8 @@ bool asks_for_trailers(std::string_view codings) noexcept {
 }  // namespace
 
 void forward_fields(const http::request& request, const hop_by_hop_fields& dropped, const client_description& client,
-                    http::client_request& to) {
-  std::string via;
-  // A trusted client describes its own client by these.
-  std::string addresses;
-  std::string proto;
-  std::string host;
-  std::string elements;
+                    http::client_request& to, forwarded_texts& texts) {
+  texts.clear();
   bool takes_trailers = false;
   const auto keep_if_trusted = [&client](std::string& list, std::string_view value) {
     if (client.trusted) append_to_list(list, value);
@@ -214,19 +231,19 @@ void forward_fields(const http::request& request, const hop_by_hop_fields& dropp
         takes_trailers = takes_trailers || asks_for_trailers(each.value);
         break;
       case role::via:
-        append_to_list(via, each.value);
+        append_to_list(texts.via, each.value);
         break;
       case role::forwarded:
-        keep_if_trusted(elements, each.value);
+        keep_if_trusted(texts.elements, each.value);
         break;
       case role::forwarded_for:
-        keep_if_trusted(addresses, each.value);
+        keep_if_trusted(texts.addresses, each.value);
         break;
       case role::forwarded_proto:
-        keep_if_trusted(proto, each.value);
+        keep_if_trusted(texts.proto, each.value);
         break;
       case role::forwarded_host:
-        keep_if_trusted(host, each.value);
+        keep_if_trusted(texts.host, each.value);
         break;
     }
   }
@@ -235,18 +252,20 @@ void forward_fields(const http::request& request, const hop_by_hop_fields& dropp
   if (hops) to.header("Max-Forwards", std::to_string(*hops - 1));
 
   const std::string_view scheme = client.encrypted ? "https" : "http";
+  const std::string_view host = request.host();
   if (!client.host.empty()) {
-    append_to_list(addresses, client.host);
-    to.header("X-Forwarded-For", addresses);
+    append_to_list(texts.addresses, client.host);
+    to.header("X-Forwarded-For", texts.addresses);
   }
-  to.header("X-Forwarded-Proto", proto.empty() ? scheme : proto);
-  if (!request.host().empty()) to.header("X-Forwarded-Host", host.empty() ? request.host() : host);
-  append_to_list(elements, "for=");
-  elements.append(node(client.host)).append(";proto=").append(scheme);
-  if (!request.host().empty()) elements.append(";host=\"").append(request.host()).append("\"");
-  to.header("Forwarded", elements);
-  append_to_list(via, request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre");
-  to.header("Via", via);
+  to.header("X-Forwarded-Proto", texts.proto.empty() ? scheme : texts.proto);
+  if (!host.empty()) to.header("X-Forwarded-Host", texts.host.empty() ? host : texts.host);
+  append_to_list(texts.elements, "for=");
+  append_node(texts.elements, client.host);
+  texts.elements.append(";proto=").append(scheme);
+  if (!host.empty()) texts.elements.append(";host=\"").append(host).append("\"");
+  to.header("Forwarded", texts.elements);
+  append_to_list(texts.via, request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre");
+  to.header("Via", texts.via);
 }
 
 }  // namespace programs

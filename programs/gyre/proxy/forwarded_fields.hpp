@@ -55,14 +55,28 @@ void keep_trailers_passed_on(std::vector<gyre::http::field>& trailers, std::span
 
 /// How a proxy describes the client to the server behind it.
 struct client_description {
-  std::string host;        // the address; empty for none
+  std::string_view host;   // the address; empty for none
   bool encrypted = false;  // the client has used https
   bool trusted = false;    // the client is a proxy: what it says about its client is passed on
+};
+
+/// Memory for the values of the fields that forward_fields() writes. Used again, it allocates nothing.
+struct forwarded_texts {
+  std::string via;
+  // A trusted client describes its own client by these.
+  std::string addresses;
+  std::string proto;
+  std::string host;
+  std::string elements;
+
+  void clear() noexcept {
+    for (std::string* const each : {&via, &addresses, &proto, &host, &elements}) each->clear();
+  }
 };
 
 /// Adds the fields for the server behind the proxy: the client's own, X-Forwarded-For, -Proto and -Host, Forwarded
 /// (RFC 7239) and Via. `dropped` was made from the fields of the request.
 void forward_fields(const gyre::http::request& from, const hop_by_hop_fields& dropped, const client_description& client,
-                    gyre::http::client_request& to);
+                    gyre::http::client_request& to, forwarded_texts& texts);
 
 }  // namespace programs

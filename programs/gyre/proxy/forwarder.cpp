@@ -135,14 +135,17 @@ forwarder::forwarder(const proxy_settings& settings, std::span<const http::url> 
                      const std::optional<gyre::tls::client_config>& trusted)
     : settings_(settings), upstreams_(urls, counts, settings.choice), client_(options_of(settings, trusted)) {}
 
-gyre::task<http::response> forwarder::answer(http::request& request) {
-  if (request.method() == "CONNECT") co_return http::response::error(501);
-  if (hops_left(request) == 0U)  // this server has to answer
-    co_return request.method() == "OPTIONS" ? http::response::no_content() : http::response::error(501);
-  if (request.target() == "*")  // about the server as a whole: RFC 9110 §9.3.7
-    co_return request.method() == "OPTIONS" ? http::response::no_content() : http::response::error(400);
+GYRE_CORO_WRAPPER gyre::task<http::response> forwarder::answer(http::request& request) {
+  const bool is_options = request.method() == "OPTIONS";
+  if (request.method() == "CONNECT") return answer_itself(501);
+  if (hops_left(request) == 0U) return answer_itself(is_options ? 204 : 501);  // this server has to answer
+  if (request.target() == "*") return answer_itself(is_options ? 204 : 400);   // about the server: RFC 9110 §9.3.7
   request.body().set_limit(settings_.body_limit);
-  co_return co_await forward(request);
+  return forward(request);
+}
+
+gyre::task<http::response> forwarder::answer_itself(int status) {
+  co_return status == 204 ? http::response::no_content() : http::response::error(status);
 }
 
 gyre::task<http::response> forwarder::forward(http::request& request) {
@@ -150,8 +153,7 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
   bool body_begun = false;
   for (;;) {
     const std::size_t number = upstreams_.choose(tried);
-    tried.push_back(number);
-    const bool is_last = tried.size() >= std::min<std::size_t>(upstreams_.size(), settings_.retries + 1);
+    const bool is_last = tried.size() + 1 >= std::min<std::size_t>(upstreams_.size(), settings_.retries + 1);
     upstreams::use use(upstreams_, number);
     std::string failure;
     int status = 502;
@@ -186,17 +188,22 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
                                                               : "the server behind this one cannot be reached");
     }
     upstreams_.note_retry(number);
+    tried.push_back(number);
   }
 }
 
 http::client_request forwarder::prepare(http::request& request, std::size_t number, bool& body_begun) {
   http::client_request made = client_.request(request.method(), upstreams_.url(number));
-  made.target(forwarded_target(upstreams_.url(number).path(), request.target()));
-  const client_description client{.host = request.peer().empty() ? std::string() : request.peer().host(),
-                                  .encrypted = request.security() != nullptr,
-                                  .trusted = settings_.trust_forwarded};
+  const std::string_view path = upstreams_.url(number).path();
+  if (path == "/" && request.target().starts_with('/'))
+    made.target(request.target());
+  else
+    made.target(forwarded_target(path, request.target()));
+  const std::string host = request.peer().empty() ? std::string() : request.peer().host();
+  const client_description client{
+      .host = host, .encrypted = request.security() != nullptr, .trusted = settings_.trust_forwarded};
   const hop_by_hop_fields dropped(request.fields());
-  forward_fields(request, dropped, client, made);
+  forward_fields(request, dropped, client, made, texts_);
   made.on_interim([&request](int hint, std::span<const http::field> fields) -> gyre::task<> {
     if (hint == 100) co_return;  // this server sends its own
     const std::vector<http::field> kept = fields_of_hint(fields);
@@ -234,13 +241,15 @@ http::response forwarder::make_response(http::request& request, http::client_res
   bool has_date = false;
   bool has_server = false;
   for (const http::field& each : fields) {
-    if (http::equal_ignoring_case(each.name, "Date") && std::exchange(has_date, true)) continue;
-    if (http::equal_ignoring_case(each.name, "Server") && std::exchange(has_server, true)) continue;
+    const auto is = [&each](std::string_view name) {
+      return each.name.size() == name.size() && http::equal_ignoring_case(each.name, name);
+    };
+    if (is("Date") && std::exchange(has_date, true)) continue;
+    if (is("Server") && std::exchange(has_server, true)) continue;
     std::uint64_t length = 0;
-    if (http::equal_ignoring_case(each.name, "Content-Length")) {
+    if (is("Content-Length")) {
       if (http::parse_length(each.value, length)) made.set_length(length);
-    } else if (!dropped.contain(each.name) ||
-               (status == upgrade_required && http::equal_ignoring_case(each.name, "Upgrade"))) {
+    } else if (!dropped.contain(each.name) || (status == upgrade_required && is("Upgrade"))) {
       made.add_field(each.name, each.value);
     }
   }

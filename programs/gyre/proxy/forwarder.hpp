@@ -1,6 +1,7 @@
 // programs/gyre/proxy/forwarder.hpp: passes requests on to one of several servers, and their responses back.
 #pragma once
 
+#include "programs/gyre/proxy/forwarded_fields.hpp"
 #include "programs/gyre/proxy/settings.hpp"
 #include "programs/gyre/proxy/upstreams.hpp"
 
@@ -28,7 +29,7 @@ class forwarder {
   forwarder(const proxy_settings& settings, std::span<const gyre::http::url> urls, std::span<upstream_counts> counts,
             const std::optional<gyre::tls::client_config>& trusted);
 
-  gyre::task<gyre::http::response> answer(gyre::http::request& request);
+  GYRE_CORO_WRAPPER gyre::task<gyre::http::response> answer(gyre::http::request& request);
 
   /// Asks every server for settings.health until it is cancelled.
   gyre::task<> check_health();
@@ -37,6 +38,7 @@ class forwarder {
   class passed_on;
   class received_body;
   class connected;
+  static gyre::task<gyre::http::response> answer_itself(int status);
   gyre::task<gyre::http::response> forward(gyre::http::request& request);
   [[nodiscard]] gyre::http::client_request prepare(gyre::http::request& request, std::size_t number, bool& body_begun);
   [[nodiscard]] gyre::http::response make_response(gyre::http::request& request, gyre::http::client_response&& from,
@@ -47,6 +49,7 @@ class forwarder {
   const proxy_settings& settings_;
   upstreams upstreams_;
   gyre::http::client client_;
+  forwarded_texts texts_;  // for one request after the other
   gyre::time_point quiet_until_ = {};
   std::uint64_t unreported_ = 0;  // failures since the last report
 };

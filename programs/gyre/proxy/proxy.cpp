@@ -61,6 +61,15 @@ class loop_forwarder {
   forwarder forwarder_;
 };
 
+using forwarders = gyre::loop_local<loop_forwarder, std::function<loop_forwarder()>>;
+
+struct passed_on_by {
+  const forwarders& here;
+  GYRE_CORO_WRAPPER gyre::task<gyre::http::response> operator()(gyre::http::request& request) const {
+    return here->answer(request);
+  }
+};
+
 }  // namespace
 
 int proxy(const proxy_settings& given) {
@@ -76,19 +85,15 @@ int proxy(const proxy_settings& given) {
   urls.reserve(settings.servers.size());
   for (const std::string& each : settings.servers) urls.emplace_back(each);
   std::vector<upstream_counts> counts(urls.size());
-  const gyre::loop_local<loop_forwarder, std::function<loop_forwarder()>> here(
-      [&] { return loop_forwarder(settings, urls, counts, trusted); });
-  const front_content content{
-      .title = "gyre passes requests on",
-      .description = describe(settings),
-      .make_routes =
-          [&here] {
-            (void)here.get();  // the health checks begin
-            return gyre::http::handler([&here](gyre::http::request& request) -> gyre::task<gyre::http::response> {
-              co_return co_await here->answer(request);
-            });
-          },
-      .more_metrics = [&] { return upstream_metrics(urls, counts); }};
+  const forwarders here([&] { return loop_forwarder(settings, urls, counts, trusted); });
+  const front_content content{.title = "gyre passes requests on",
+                              .description = describe(settings),
+                              .make_routes =
+                                  [&here] {
+                                    (void)here.get();  // the health checks begin
+                                    return gyre::http::handler(passed_on_by{here});
+                                  },
+                              .more_metrics = [&] { return upstream_metrics(urls, counts); }};
   return run_front_server(settings.server, content);
 }
 

@@ -149,7 +149,6 @@ bool head_parser::parse_request_line(std::string_view line) noexcept {
 
 bool head_parser::parse_version(std::string_view text) noexcept {
   constexpr std::string_view name = "HTTP/";
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const bool well_formed = text.size() == name.size() + 3 && text.starts_with(name) && is_digit(text[5]) &&
                            text[6] == '.' && is_digit(text[7]);
   if (!well_formed) return fail(parse_error::bad_version) != parse_state::failed;

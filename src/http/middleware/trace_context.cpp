@@ -1,4 +1,5 @@
 // src/http/middleware/trace_context.cpp: reads and writes traceparent. W3C Trace Context §3.2.
+#include <gyre/http/characters.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/trace_context.hpp>
 #include <gyre/io/random_bytes.hpp>
@@ -15,11 +16,11 @@ constexpr std::size_t parent_digits = 16;
 constexpr std::size_t max_state_size = 512;  // §3.3.1.5
 
 bool is_hex(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return std::ranges::all_of(text, [](char c) { return hex_value(c) >= 0 && c == to_lower(c); });
 }
 bool is_id(std::string_view text) noexcept { return is_hex(text) && text.find_first_not_of('0') != text.npos; }
 
-unsigned digit(char c) noexcept { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); }
+unsigned digit(char c) noexcept { return static_cast<unsigned>(hex_value(c)); }
 
 struct tracing {
   bool trust_client;

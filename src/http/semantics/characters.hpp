@@ -1,6 +1,8 @@
 // src/http/semantics/characters.hpp: the allowed characters of each kind of text, and a search for others.
 #pragma once
 
+#include <gyre/http/characters.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,28 +18,13 @@ namespace gyre::http {
 /// tchar, RFC 9110 §5.6.2.
 inline constexpr std::array<bool, 256> token_characters = [] {
   std::array<bool, 256> table{};
-  for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
-  for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = true;
-  for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = true;
+  for (unsigned c = 0; c < 128; ++c) table[c] = is_digit(static_cast<char>(c)) || is_letter(static_cast<char>(c));
   for (const char c : std::string_view("!#$%&'*+-.^_`|~")) table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 
 [[nodiscard]] inline bool is_token_character(char c) noexcept {
   return token_characters[static_cast<unsigned char>(c)];
-}
-[[nodiscard]] inline bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-/// True for control characters of ASCII.
-[[nodiscard]] inline bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-[[nodiscard]] constexpr char to_lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-/// Returns -1 when `c` is not a hexadecimal digit.
-[[nodiscard]] inline int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 /// True for characters of a field value or a reason: HTAB, SP, VCHAR, obs-text. RFC 9110 §5.5.
@@ -84,6 +71,10 @@ inline constexpr std::array<bool, 256> token_characters = [] {
   const int dots = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.')));
   return (usual_name_characters(bytes) | static_cast<unsigned>(dots)) == 0xffff;
 }
+/// True if all sixteen bytes are letters, digits or hyphens.
+[[nodiscard]] inline bool are_usual_name_characters(const char* sixteen) noexcept {
+  return usual_name_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen))) == 0xffff;
+}
 /// True if all sixteen bytes are allowed in a value.
 [[nodiscard]] inline bool are_value_characters(const char* sixteen) noexcept {
   return no_value_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen))) == 0;
@@ -104,8 +95,10 @@ template <bool (*may_stand)(char) noexcept>
 [[nodiscard]] inline bool are_target_characters(const char* sixteen) noexcept {
   return all_sixteen<is_target_character>(sixteen);
 }
-[[nodiscard]] inline bool is_usual_host_character(char c) noexcept {
-  return (c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z') || c == '-' || c == '.';
+[[nodiscard]] inline bool is_usual_name_character(char c) noexcept { return is_digit(c) || is_letter(c) || c == '-'; }
+[[nodiscard]] inline bool is_usual_host_character(char c) noexcept { return is_usual_name_character(c) || c == '.'; }
+[[nodiscard]] inline bool are_usual_name_characters(const char* sixteen) noexcept {
+  return all_sixteen<is_usual_name_character>(sixteen);
 }
 [[nodiscard]] inline bool are_usual_host_characters(const char* sixteen) noexcept {
   return all_sixteen<is_usual_host_character>(sixteen);
@@ -160,6 +153,10 @@ template <bool (*sixteen_may)(const char*) noexcept>
   return all_may_stand<are_target_characters>(text);
 }
 
+/// True for letters, digits and hyphens, of which nearly all names consist.
+[[nodiscard]] inline bool is_usual_name(std::string_view text) noexcept {
+  return all_may_stand<are_usual_name_characters>(text);
+}
 /// True for letters, digits, hyphens and dots, of which nearly all hosts consist.
 [[nodiscard]] inline bool is_usual_host(std::string_view text) noexcept {
   return all_may_stand<are_usual_host_characters>(text);
@@ -183,12 +180,6 @@ template <std::size_t Size>
       if (!same(std::uint64_t{}, at)) return false;
     return same(std::uint64_t{}, length - 8);
   }
-}
-
-[[nodiscard]] inline std::string_view trim(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace gyre::http

@@ -54,16 +54,21 @@ bool is_same_to_gateways(char a, char b) noexcept {
 
 }  // namespace
 
+// Most names that are equal are spelled alike, and most others differ in the first letter.
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (to_lower(a[i]) != to_lower(b[i])) return false;
+  std::size_t i = 0;
+  while (i + sizeof(std::uint64_t) <= a.size() &&
+         load<std::uint64_t>(a.data() + i) == load<std::uint64_t>(b.data() + i))
+    i += sizeof(std::uint64_t);
+  for (; i < a.size(); ++i)
+    if (a[i] != b[i] && to_lower(a[i]) != to_lower(b[i])) return false;
   return true;
 }
 
 const field* find_field(std::span<const field> fields, std::string_view name) noexcept {
   for (const field& each : fields)
-    if (equal_ignoring_case(each.name, name)) return &each;
+    if (each.name.size() == name.size() && equal_ignoring_case(each.name, name)) return &each;
   return nullptr;
 }
 
@@ -86,7 +91,8 @@ std::string_view next_in_list(std::string_view& rest) noexcept {
 }
 
 bool is_token(std::string_view text) noexcept {
-  return !text.empty() && std::all_of(text.begin(), text.end(), &is_token_character);
+  if (text.empty()) return false;
+  return is_usual_name(text) || std::all_of(text.begin(), text.end(), &is_token_character);
 }
 
 bool is_field_value(std::string_view text) noexcept { return is_value(text) && trim(text).size() == text.size(); }

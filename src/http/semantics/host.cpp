@@ -12,10 +12,9 @@
 namespace gyre::http {
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr std::size_t max_port_size = 5;
 
-bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool is_hex_digit(char c) noexcept { return hex_value(c) >= 0; }
 
 // Characters of a reg-name or an IPv4 address, except those of an escape.
 constexpr std::array<bool, 256> host_characters = [] {

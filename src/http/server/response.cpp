@@ -218,13 +218,17 @@ response& response::add_field(std::string_view name, std::string_view value) & {
     return *this;
   }
   for (const std::string_view single : {"Date", "Server", "Keep-Alive"})  // a message has one
-    if (equal_ignoring_case(name, single)) return set_field(name, value);
+    if (name.size() == single.size() && equal_ignoring_case(name, single)) return set_field(name, value);
   head_writer(state().fields).field(name, value);
   return *this;
 }
 
 response& response::set_field(std::string_view name, std::string_view value) & {
   if (is_media_type(name)) return add_field(name, value);
+  if (find_line(state().fields, name).empty()) {
+    head_writer(state().fields).field(name, value);
+    return *this;
+  }
   std::string line;
   head_writer(line).field(name, value);  // first: a refused field changes nothing
   remove_field(name);
