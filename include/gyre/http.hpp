@@ -22,6 +22,7 @@
 //   head_parser      the start line and the fields of a message
 //   framing          the body length and the connection handling that the fields define
 //   chunked_decoder  a body in chunks
+//   body_decoder     a body of any framing
 //   parse_error      the errors of malformed messages
 //   head_writer      heads and chunks as bytes
 //   http_date        points of time
@@ -47,6 +48,7 @@
 
 #include <gyre/http/access_log.hpp>
 #include <gyre/http/authentication.hpp>
+#include <gyre/http/body_decoder.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/byte_range.hpp>

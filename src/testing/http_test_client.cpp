@@ -1,5 +1,5 @@
 // src/testing/http_test_client.cpp: a strict client, over a connection in memory.
-#include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/body_decoder.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/io/io_error.hpp>
@@ -79,13 +79,13 @@ struct http_test_state {
   }
   task<> receive_or_fail() {
     const bool more = co_await receive();  // named: otherwise g++ 12 does not resume after it
-    if (!more) throw io_error(make_error_code(stream_errc::end_of_stream), "request", "the test");
+    if (!more) fail_at_end();
+  }
+  [[noreturn]] static void fail_at_end() {
+    throw io_error(make_error_code(stream_errc::end_of_stream), "request", "the test");
   }
   task<http_answer> read_answer(std::string method);
-  task<> read_body(http::framing body, http_answer& answer);
-  task<> read_sized(std::size_t length, http_answer& answer);
-  task<> read_to_end(http_answer& answer);
-  task<> read_chunked(http_answer& answer);
+  task<> read_body(http::framing framing, http_answer& answer);
 
   std::shared_ptr<http::server> server;
   memory_stream client;
@@ -113,38 +113,19 @@ task<http_answer> http_test_state::read_answer(std::string method) {
   }
 }
 
-task<> http_test_state::read_body(http::framing body, http_answer& answer) {
-  if (body.body == http::body_kind::sized) co_await read_sized(static_cast<std::size_t>(body.length), answer);
-  if (body.body == http::body_kind::until_end) co_await read_to_end(answer);
-  if (body.body == http::body_kind::chunked) co_await read_chunked(answer);
-}
-
-task<> http_test_state::read_sized(std::size_t length, http_answer& answer) {
-  while (received.size() < length) co_await receive_or_fail();
-  answer.body = received.substr(0, length);
-  received.erase(0, length);
-}
-
-task<> http_test_state::read_to_end(http_answer& answer) {
-  for (;;) {
+task<> http_test_state::read_body(http::framing framing, http_answer& answer) {
+  http::body_decoder body;
+  body.begin(framing);
+  while (!body.at_end()) {
+    std::string_view rest = received;
+    answer.body.append(body.take(rest));
+    received.erase(0, received.size() - rest.size());
+    if (body.error() != http::parse_error::none) throw std::runtime_error("malformed chunks");
+    if (!received.empty() || body.at_end()) continue;
     const bool more = co_await receive();
-    if (!more) break;
+    if (!more && !body.end_of_stream()) fail_at_end();
   }
-  answer.body = std::move(received);
-  received.clear();
-}
-
-task<> http_test_state::read_chunked(http_answer& answer) {
-  http::chunked_decoder chunks;
-  for (;;) {
-    const auto step = chunks.next(received);
-    answer.body.append(step.data);
-    received.erase(0, step.consumed);
-    if (step.what == http::chunked_decoder::state::complete) break;
-    if (step.what == http::chunked_decoder::state::failed) throw std::runtime_error("malformed chunks");
-    if (step.what == http::chunked_decoder::state::more) co_await receive_or_fail();
-  }
-  answer.trailers = owned(chunks.trailers());
+  answer.trailers = owned(body.trailers());
 }
 
 std::string_view http_answer::field(std::string_view name) const noexcept {

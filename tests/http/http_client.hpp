@@ -108,24 +108,23 @@ class http_client {
  private:
   gyre::task<> receive_or_fail() {
     const bool more = co_await receive();
-    if (!more) throw std::runtime_error("the connection has ended behind \"" + received_ + '"');
+    if (!more) fail_at_end();
   }
-  gyre::task<> read_body(const http::framing& body, std::string& out) {
-    http::chunked_decoder chunks;
-    if (body.body == http::body_kind::until_end) out = co_await rest();
-    if (body.body == http::body_kind::sized) {
-      while (received_.size() < body.length) co_await receive_or_fail();
-      out = received_.substr(0, static_cast<std::size_t>(body.length));
-      received_.erase(0, out.size());
+  gyre::task<> read_body(const http::framing& framing, std::string& out) {
+    http::body_decoder body;
+    body.begin(framing);
+    while (!body.at_end()) {
+      std::string_view rest = received_;
+      out.append(body.take(rest));
+      received_.erase(0, received_.size() - rest.size());
+      if (body.error() != http::parse_error::none) throw std::runtime_error("malformed chunks");
+      if (!received_.empty() || body.at_end()) continue;
+      const bool more = co_await receive();
+      if (!more && !body.end_of_stream()) fail_at_end();
     }
-    while (body.body == http::body_kind::chunked) {
-      const auto step = chunks.next(received_);
-      out.append(step.data);
-      received_.erase(0, step.consumed);
-      if (step.what == http::chunked_decoder::state::complete) co_return;
-      if (step.what == http::chunked_decoder::state::failed) throw std::runtime_error("malformed chunks");
-      if (step.what == http::chunked_decoder::state::more) co_await receive_or_fail();
-    }
+  }
+  [[noreturn]] void fail_at_end() const {
+    throw std::runtime_error("the connection has ended behind \"" + received_ + '"');
   }
 
   std::unique_ptr<Stream> stream_;

@@ -3,8 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
-#include <gyre/http/chunked_decoder.hpp>
-#include <gyre/http/framing.hpp>
+#include <gyre/http/body_decoder.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -51,16 +50,16 @@ class GYRE_API body_reader {
   /// server's limit.
   void set_limit(std::uint64_t bytes) noexcept { limit_ = bytes; }
   /// The length that the sender has announced. Nothing for a chunked body.
-  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return body_.length(); }
   /// Bytes read so far.
-  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
+  [[nodiscard]] std::uint64_t received() const noexcept { return body_.received(); }
   /// True when nothing is left to read.
-  [[nodiscard]] bool at_end() const noexcept { return left_ == 0; }
+  [[nodiscard]] bool at_end() const noexcept { return body_.at_end(); }
   /// True when the body was malformed, came too slowly, or was cut off by the end of the connection. No more of it will
   /// come.
   [[nodiscard]] bool failed() const noexcept;
   /// The trailer fields of a chunked body that has been read to its end. Lifetime: same as the message.
-  [[nodiscard]] std::vector<field> trailers() const { return chunks_.trailers(); }
+  [[nodiscard]] std::vector<field> trailers() const { return body_.trailers(); }
 
   /// For the code that has parsed the head. Lifetime: `input` outlives the use of this.
   void start(message_input& input, const framing& body, std::uint64_t limit) noexcept;
@@ -89,19 +88,13 @@ class GYRE_API body_reader {
   [[noreturn]] void fail(bool timed_out);
   [[nodiscard]] task<std::string_view> receive_some(std::size_t most);
   [[nodiscard]] std::string_view take(std::size_t most);
-  [[nodiscard]] std::string_view take_chunked(std::size_t most);
+  [[nodiscard]] std::uint64_t known_length() const noexcept { return body_.length().value_or(body_.received()); }
   void expect_one_reader() const;
   void check_limit(std::uint64_t bytes) const;
   task<> wait_for_more();
 
-  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
-
   message_input* input_ = nullptr;
-  chunked_decoder chunks_;
-  body_kind kind_ = body_kind::none;
-  std::uint64_t left_ = 0;  // bytes of the body; unknown when only its end will show
-  std::uint64_t received_ = 0;
-  std::uint64_t consumed_ = 0;  // of a chunked body, framing included
+  body_decoder body_;
   std::uint64_t limit_ = 0;
   bool continue_wanted_ = false;  // the client waits for 100 before it sends the body
 };

@@ -3,8 +3,7 @@
 
 #include "programs/gyre/requests/large_heads.hpp"
 
-#include <gyre/http/chunked_decoder.hpp>
-#include <gyre/http/framing.hpp>
+#include <gyre/http/body_decoder.hpp>
 #include <gyre/http/head_parser.hpp>
 
 #include <cstddef>
@@ -26,9 +25,9 @@ class response_reader {
   /// of the response, and the next call begins the next one.
   state take(std::string_view& bytes);
   /// The connection has ended. Returns true when that is the end of a body.
-  [[nodiscard]] bool ends_here() const noexcept { return place_ == place::until_end; }
+  [[nodiscard]] bool ends_here() const noexcept { return in_body_ && body_.ends_with_stream(); }
   /// True between two responses.
-  [[nodiscard]] bool is_between() const noexcept { return place_ == place::head && partial_.empty(); }
+  [[nodiscard]] bool is_between() const noexcept { return !in_body_ && partial_.empty(); }
   /// Prepares for another connection.
   void reset() noexcept;
 
@@ -37,17 +36,15 @@ class response_reader {
   [[nodiscard]] gyre::http::parse_error error() const noexcept { return error_; }
 
  private:
-  enum class place : std::uint8_t { head, sized, chunked, until_end };
   [[nodiscard]] state take_head(std::string_view& bytes);
-  [[nodiscard]] state take_chunked(std::string_view& bytes);
+  [[nodiscard]] state take_body(std::string_view& bytes);
   [[nodiscard]] state fail(gyre::http::parse_error error) noexcept;
 
   std::string_view method_;
   gyre::http::head_parser head_{gyre::http::head_parser::kind::lenient_response, large_heads};
-  gyre::http::chunked_decoder chunks_{{}, true};
+  gyre::http::body_decoder body_{{}, true};
   std::string partial_;  // of a head that came in several pieces
-  place place_ = place::head;
-  std::uint64_t left_ = 0;
+  bool in_body_ = false;
   int status_ = 0;
   bool keep_alive_ = true;
   gyre::http::parse_error error_ = gyre::http::parse_error::none;

@@ -15,17 +15,9 @@ namespace gyre::http {
 
 void body_reader::start(message_input& input, const framing& body, std::uint64_t limit) noexcept {
   input_ = &input;
-  kind_ = body.body;
-  if (kind_ == body_kind::chunked) chunks_.reset();
-  left_ = kind_ == body_kind::none ? 0 : kind_ == body_kind::sized ? body.length : unknown;
-  received_ = consumed_ = 0;
+  body_.begin(body);
   limit_ = limit;
   continue_wanted_ = body.expects_continue;
-}
-
-std::optional<std::uint64_t> body_reader::length() const noexcept {
-  if (left_ == unknown || kind_ == body_kind::chunked) return std::nullopt;
-  return received_ + left_;
 }
 
 bool body_reader::failed() const noexcept { return input_ != nullptr && input_->broken; }
@@ -36,34 +28,21 @@ void body_reader::check_limit(std::uint64_t bytes) const {
 }
 
 std::string_view body_reader::take(std::size_t most) {
-  if (kind_ == body_kind::chunked) return take_chunked(most);
   const std::string_view available = input_->available();
-  const std::string_view piece =
-      available.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>({available.size(), most, left_})));
-  input_->consume(piece.size());
-  if (left_ != unknown) left_ -= piece.size();
-  return piece;
-}
-
-std::string_view body_reader::take_chunked(std::size_t most) {
-  const chunked_decoder::step step = chunks_.next(input_->available().substr(0, most));
-  input_->consume(step.consumed);
-  consumed_ += step.consumed;
-  if (step.what == chunked_decoder::state::complete) left_ = 0;
-  if (step.what == chunked_decoder::state::failed) {
+  std::string_view rest = available;
+  const std::string_view piece = body_.take(rest, most);
+  input_->consume(available.size() - rest.size());
+  if (const parse_error error = body_.error(); error != parse_error::none) {
     input_->broken = true;
-    throw status_error(status_for(chunks_.error()), std::string(describe(chunks_.error())));
+    throw status_error(status_for(error), std::string(describe(error)));
   }
-  return step.data;
+  return piece;
 }
 
 task<> body_reader::wait_for_more() {
   const transfer outcome = co_await input_->receive();
   if (outcome == transfer::done) co_return;
-  if (outcome == transfer::ended && kind_ == body_kind::until_end) {
-    left_ = 0;
-    co_return;
-  }
+  if (outcome == transfer::ended && body_.end_of_stream()) co_return;
   fail(outcome == transfer::timed_out);
 }
 
@@ -71,11 +50,11 @@ void body_reader::fail(bool timed_out) {
   input_->broken = true;
   if (timed_out) throw status_error(408, "the request body arrived too slowly");
   throw incomplete_transfer(make_error_code(stream_errc::end_of_stream), "receive", "the body",
-                            static_cast<std::size_t>(received_));
+                            static_cast<std::size_t>(received()));
 }
 
 task<> body_reader::ask_for_it() {
-  if (kind_ == body_kind::sized && received_ + left_ > limit_) co_return;
+  if (known_length() > limit_) co_return;
   if (!std::exchange(continue_wanted_, false)) co_return;
   if (input_->available().empty() && input_->before_response != nullptr)
     (void)co_await input_->before_response->send_interim("HTTP/1.1 100 Continue\r\n\r\n");
@@ -83,44 +62,40 @@ task<> body_reader::ask_for_it() {
 
 void body_reader::expect_one_reader() const {
   if (input_ != nullptr) input_->owner.check("receive");
-  if (left_ != 0 && input_->receives())
+  if (!at_end() && input_->receives())
     misuse("two tasks read the body of one request at the same time: let one task read, and hand on what it has read");
 }
 
 task<std::string_view> body_reader::receive_some(std::size_t most) {
   expect_one_reader();
-  if (kind_ == body_kind::sized) check_limit(received_ + left_);
+  check_limit(known_length());
   if (continue_wanted_) co_await ask_for_it();
   std::string_view piece;
-  while (left_ != 0 && piece.empty()) {
+  while (!at_end() && piece.empty()) {
     if (input_->available().empty()) {
       co_await wait_for_more();
     } else {
       piece = take(most);
     }
   }
-  received_ += piece.size();
-  if (kind_ != body_kind::sized) {
-    if (received_ > limit_) input_->broken = true;  // nobody will look for the end of the body
-    check_limit(received_);
-  }
+  if (received() > limit_) input_->broken = true;  // nobody will look for the end of the body
+  check_limit(received());
   co_return piece;
 }
 
 socket_state* body_reader::bulk_source() const noexcept {
-  if (kind_ != body_kind::sized || left_ == 0 || !input_->available().empty()) return nullptr;
+  if (!body_.is_plain() || body_.left() == body_decoder::unknown || !input_->available().empty()) return nullptr;
   return input_->transport().bulk_socket();
 }
 
 task<std::size_t> body_reader::receive_bulk(socket_bulk& bulk) {
   expect_one_reader();
-  check_limit(received_ + left_);
+  check_limit(known_length());
   input_->transport().bulk_socket()->pause_watch();
-  const transfer outcome = co_await input_->receive_bulk(bulk, left_);
+  const transfer outcome = co_await input_->receive_bulk(bulk, body_.left());
   if (outcome != transfer::done) fail(outcome == transfer::timed_out);
-  received_ += bulk.size();
-  left_ -= bulk.size();
-  if (left_ == 0) end_bulk();
+  body_.bypass(bulk.size());
+  if (at_end()) end_bulk();
   co_return bulk.size();
 }
 
@@ -137,10 +112,10 @@ task<std::size_t> body_reader::read_some(std::span<std::byte> buffer) {
 
 task<std::string> body_reader::read_all() {
   std::string all;
-  if (kind_ == body_kind::sized) {
-    check_limit(received_ + left_);
+  if (const auto whole = length()) {
+    check_limit(*whole);
     constexpr std::uint64_t trusted = std::uint64_t{1} << 20U;  // beyond this, memory is allocated only as data arrives
-    all.reserve(static_cast<std::size_t>(std::min(left_, trusted)));
+    all.reserve(static_cast<std::size_t>(std::min(*whole - received(), trusted)));
   }
   for (;;) {
     const std::string_view piece = co_await receive();
@@ -164,15 +139,14 @@ task<bool> body_reader::skip(std::uint64_t most) {
 
 bool body_reader::skip_arrived(std::uint64_t& most) {
   expect_one_reader();
-  if (left_ == 0) return true;
-  if (continue_wanted_ || (left_ != unknown && left_ > most)) return false;
+  if (at_end()) return true;
+  if (continue_wanted_ || (length() && body_.left() > most)) return false;
   try {
-    while (left_ != 0 && !input_->available().empty()) {
-      const std::uint64_t before = consumed_;
-      const std::uint64_t piece = take(std::string_view::npos).size();
-      const std::uint64_t used = std::max(piece, consumed_ - before);
+    while (!at_end() && !input_->available().empty()) {
+      const std::uint64_t before = input_->available().size();
+      (void)take(std::string_view::npos);
+      const std::uint64_t used = before - input_->available().size();
       if (used > most) return false;
-      received_ += piece;
       most -= used;
     }
   } catch (const std::exception&) {
