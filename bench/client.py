@@ -2,35 +2,26 @@
 on another core, which is faster than all of them."""
 
 import json
-import subprocess
 import tempfile
 
-import http_servers
-from measure import BIN, Server, on_load_core, there
+from measure import output_of
 from rounds import Ratio, in_turn
+from servers import BIN, BUILT, TOKIO, Server, build_peers, on_each_backend, there
 
 CONNECTIONS = 64
 
 
 def clients(only):
-    ours = str(BIN / "gyre_requests")
-    return there({"gyre io_uring": ["env", "GYRE_BACKEND=io_uring", ours],
-                  "gyre epoll": ["env", "GYRE_BACKEND=epoll", ours],
-                  "hyper": [str(http_servers.BUILT / "tokio/release/hyper_requests")],
-                  "Go net/http": [str(http_servers.BUILT / "go_requests")],
-                  "libcurl multi": [str(BIN / "curl_requests")]}, only)
+    return there({**on_each_backend(BIN / "gyre_requests"), "hyper": [str(TOKIO / "hyper_requests")],
+                  "Go net/http": [str(BUILT / "go_requests")], "libcurl multi": [str(BIN / "curl_requests")]}, only)
 
 
 def once(command, port, seconds):
-    done = subprocess.run([*command, str(port), str(CONNECTIONS), str(seconds)], capture_output=True, text=True,
-                          timeout=seconds + 60, preexec_fn=on_load_core())
-    if done.returncode != 0:
-        raise SystemExit(f"bench: {command} failed: {done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(output_of([*command, port, CONNECTIONS, seconds], seconds).splitlines()[-1])
 
 
 def client(arguments):
-    http_servers.build_peers()
+    build_peers()
     everybody = clients(arguments.only)
     rows = {name: [] for name in everybody}
     with tempfile.TemporaryDirectory() as scratch:

@@ -4,35 +4,33 @@ import statistics
 import subprocess
 import tempfile
 
-from http_servers import BIN, BUILT, ROOT, build_peers
-from measure import CORES, Server, load, there
-from partial import processor_time
+from measure import load
 from rounds import Ratio, in_turn
+from servers import BIN, BUILT, CORES, ROOT, TOKIO, Server, build_peers, gyre_program, nginx_files, there
 
 CONNECTIONS = 64
 
 
 def candidates(only):
     """name -> (command, cores)."""
-    hello = [str(BIN / "hello_server"), "--listen", "127.0.0.1:0", "--threads"]
     found = {}
     for cores in (1, 2):
-        for backend in ("io_uring", "epoll"):
-            found[f"gyre {backend}, {cores}"] = ["env", f"GYRE_BACKEND={backend}", *hello, str(cores)]
-        found[f"hyper, tokio, {cores}"] = [str(BUILT / "tokio/release/hyper_threads_http"), str(cores)]
+        ours = gyre_program("hello_server", "--threads", cores)
+        found |= {f"{name}, {cores}": command for name, command in ours.items()}
+        found[f"hyper, tokio, {cores}"] = [str(TOKIO / "hyper_threads_http"), str(cores)]
         found[f"Boost.Beast, {cores}"] = [str(BIN / "beast_http"), str(cores)]
         found[f"uWebSockets, {cores}"] = [str(BIN / "uws_http"), str(cores)]
         found[f"Go net/http, {cores}"] = [str(BUILT / "go_http"), str(cores)]
-        found[f"nginx, {cores}"] = ["nginx"]
+        found[f"nginx, {cores}"] = nginx_files(workers=cores)
     return there(found, only)
 
 
 def once(name, command, scratch, seconds, cores_of_server):
-    with Server(name, command, scratch, cores=cores_of_server, workers=int(name[-1])) as server:
+    with Server(name, command, scratch, cores=CORES[:cores_of_server]) as server:
         load(server.port, "http:/", CONNECTIONS, 1, 0.3)
-        before = processor_time(server)
+        before = server.processor_time()
         result = load(server.port, "http:/", CONNECTIONS, 1, seconds)
-        used = processor_time(server) - before
+        used = server.processor_time() - before
     return {"per_cpu": result["requests"] / (used / 1e9), "rate": result["requests"] / result["seconds"],
             "p99": result["p99_us"]}
 
@@ -61,5 +59,5 @@ def cores(arguments):
     if len(CORES) > 1:
         compare(found, arguments, 2, "the server has two cores, the second one together with the load")
     print()
-    for name in ("gyre_loops", "gyre_balance"):
+    for name in ("micro_loops", "micro_balance"):
         subprocess.run([str(BIN / name)], check=True, cwd=ROOT, timeout=120)

@@ -1,147 +1,44 @@
-"""Starts servers, loads them in turn, and prints the table: for bench/run.py."""
+"""Loads servers in turn, and prints the table: for bench/run.py."""
 
-import contextlib
 import json
-import os
-import re
-import shutil
-import socket
 import statistics
 import subprocess
-import time
-from pathlib import Path
 
-import http_servers
 from rounds import Ratio, in_turn
-
-ROOT = Path(__file__).resolve().parent.parent
-BIN = ROOT / "build/release/bin"
-TICK = os.sysconf("SC_CLK_TCK")
-CORES = sorted(os.sched_getaffinity(0))
-SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
+from servers import BIN, LOAD_CORE, Server, pinned_to, servers
 
 
-class Server:
-    """A running server, ended when the block is left."""
-
-    def __init__(self, name, command, scratch, files="/nonexistent", cores=1, workers=1, tls=None):
-        self.name = name
-        if command[0] in ("redis-server", "nginx"):
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                self.port = probe.getsockname()[1]
-        if name == "redis-server":
-            command = command + ["--port", str(self.port), "--dir", scratch]
-        if command[0] == "nginx":
-            command = http_servers.nginx(scratch, self.port, files, workers, tls)
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        preexec_fn=lambda: os.sched_setaffinity(0, CORES[:cores]))
-        if command[0] == "nginx":  # which says nothing
-            self.wait_until_connected()
-            return
-        for line in self.process.stdout:
-            found = re.search(r"listening on \S+:(\d+)", line)
-            if found:
-                self.port = int(found.group(1))
-            if found or "Ready to accept" in line:
-                return
-        raise SystemExit(f"bench: {name} did not start")
-
-    def wait_until_connected(self):
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.02)
-        raise SystemExit(f"bench: {self.name} did not start")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-
-    def processes(self):
-        """Its own and its children: nginx serves in one."""
-        return [self.process.pid,
-                *Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
-
-    def cpu(self):
-        user = system = 0
-        for pid in self.processes():
-            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            user, system = user + int(fields[11]), system + int(fields[12])
-        return user / TICK, system / TICK
-
-    def sleeps(self):
-        """How often the threads that it has now had nothing to do and waited."""
-        count = 0
-        for pid in self.processes():
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                with contextlib.suppress(OSError):  # the thread has ended
-                    status = (task / "status").read_text()
-                    count += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M).group(1))
-        return count
-
-    def resident(self):
-        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def there(found, only):
-    """Those that are built and installed here, and wanted."""
-    return {name: command for name, command in found.items()
-            if shutil.which(command[2] if command[0] == "env" else command[0]) and
-            (not only or any(word in name for word in only))}
-
-
-def servers(work, only):
-    """name -> command of what is built and installed here."""
-    if work == "http:/":
-        return there(http_servers.hello_servers(), only)
-    ours = str(BIN / f"{work}_server")
-    found = {"bare io_uring": [str(BIN / f"bare_uring_{work}")], "bare epoll": [str(BIN / f"bare_epoll_{work}")],
-             "gyre io_uring": [ours, "--listen", "127.0.0.1:0", "--backend", "io_uring"],
-             "gyre epoll": [ours, "--listen", "127.0.0.1:0", "--backend", "epoll"],
-             "asio": [str(BIN / f"asio_{work}")], "libuv": [str(BIN / f"uv_{work}")],
-             "tokio": [str(ROOT / f"build/bench/tokio/release/tokio_{work}")]}
-    if work == "resp":
-        found["redis-server"] = ["redis-server", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    return there(found, only)
-
-
-def on_load_core(yields=False):
-    """What a process does before it becomes a load. With `yields`, other loads of the core run whenever they can."""
-    def pin():
-        os.sched_setaffinity(0, {LOAD_CORE})
-        if yields:
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    return pin
+def output_of(command, seconds=60, yields=False, codes=(0,)):
+    """What a client prints, which runs on the core of the load. `yields`: see pinned_to(). `codes`: of its success."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds + 120,
+                          preexec_fn=pinned_to({LOAD_CORE}, yields))
+    if done.returncode not in codes:
+        raise SystemExit(f"bench: {command} failed: {done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def load(port, work, connections, depth, seconds, rate=0, yields=False):
-    """As fast as the server answers, or `rate` batches a second. `yields`: see on_load_core()."""
-    command = [str(BIN / "load"), str(port), work, str(connections), str(depth), str(seconds)]
-    done = subprocess.run(command + ([str(rate)] if rate else []),
-                          capture_output=True, text=True, timeout=seconds + 30,
-                          preexec_fn=on_load_core(yields))
-    if done.returncode != 0:
-        raise SystemExit(f"bench: the load failed: {done.stderr}")
-    return json.loads(done.stdout)
+    """As fast as the server answers, or `rate` batches a second. Requests of HTTP come from `gyre load`, unless several
+    are sent at once."""
+    protocol, _, path = work.partition(":")
+    if depth > 1 or not protocol.startswith("http"):
+        return json.loads(output_of([BIN / "load", port, work, connections, depth, seconds] + ([rate] if rate else []),
+                                    seconds, yields))
+    flags = ["-c", connections, "-d", seconds, "--timeout", 60, "--insecure", "--json", *(["-r", rate] if rate else [])]
+    command = [BIN / "gyre", "load", f"{protocol}://127.0.0.1:{port}{path}", *flags]
+    shown = json.loads(output_of(command, seconds, codes=(0, 1)))  # 1: no request was finished in this time
+    if shown["errors"] or set(shown["statuses"]) - {"200"}:
+        raise SystemExit(f"bench: the server refuses {path}: {shown}")
+    return {"requests": shown["responses"], "seconds": shown["seconds"], "p50_us": shown["latency_us"]["p50"],
+            "p99_us": shown["latency_us"]["p99"]}
 
 
-def measure(work, connections, depth, arguments, scratch, candidates=None, files="/nonexistent"):
+def measure(work, connections, depth, arguments, scratch, candidates=None):
     """name -> what each round showed."""
-    candidates = candidates or servers(work, arguments.only)
+    candidates = candidates or servers(work.partition(":")[0], arguments.only)
     rows = {name: [] for name in candidates}
     for name, command in in_turn(candidates.items(), arguments.rounds):
-        with Server(name, command, scratch, files) as server:
+        with Server(name, command, scratch) as server:
             load(server.port, work, connections, depth, 0.15)
             user, system = server.cpu()
             result = load(server.port, work, connections, depth, arguments.seconds)

@@ -2,35 +2,28 @@
 
 import statistics
 import tempfile
-from pathlib import Path
 
-import http_servers
-from measure import Server, load, servers
+from measure import load
 from rounds import in_turn
+from servers import Server, build_peers, servers
 
 RATES = (5_000, 20_000, 60_000)
 CONNECTIONS = 64
 
 
-def processor_time(server):
-    """Nanoseconds, from the scheduler: /proc/PID/stat samples, and misses short turns."""
-    return sum(int(task.read_text().split()[0]) for pid in server.processes()
-               for task in Path(f"/proc/{pid}/task").glob("*/schedstat"))
-
-
 def once(name, command, scratch, rate, seconds):
     with Server(name, command, scratch) as server:
         load(server.port, "http:/", CONNECTIONS, 1, 0.3, rate)
-        before = processor_time(server)
+        before = server.processor_time()
         result = load(server.port, "http:/", CONNECTIONS, 1, seconds, rate)
-        used = processor_time(server) - before
+        used = server.processor_time() - before
     return {"us": used / 1000 / result["requests"], "rate": result["requests"] / result["seconds"],
             "p50": result["p50_us"], "p99": result["p99_us"]}
 
 
 def partial(arguments):
-    http_servers.build_peers()
-    candidates = servers("http:/", arguments.only)
+    build_peers()
+    candidates = servers("http", arguments.only)
     with tempfile.TemporaryDirectory() as scratch:
         for rate in RATES:
             rows = {name: [] for name in candidates}

@@ -6,25 +6,23 @@ loopback they are the limit in many rows, so the processor time of the proxy say
 """
 
 import json
-import os
-import re
-import shutil
-import socket
 import statistics
-import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from measure import BIN, LOAD_CORE, SERVER_CORE, on_load_core
-from partial import processor_time
+from measure import load, output_of
 from rounds import Ratio, in_turn
+from servers import BIN, LOAD_CORE, NGINX_FOLDERS, Configuration, Server, gyre_program, nginx, on_each_backend, there
 
 SIZE = 1 << 30
 SMALL = ("gyre io_uring", "gyre epoll", "haproxy", "nginx")
 WORK = [(what, connections) for connections in (1, 16, 200) for what in ("get", "put")]
+STREAM_MODULE = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
 
-HAPROXY = """
+
+def haproxy(mode, upstream, options="", tuning=""):
+    extra = "option forwardfor\n  http-reuse always" if mode == "http" else ""
+    return ["haproxy", "-db", "-f", Configuration(f"""
 global
   nbthread 1
   maxconn 1000
@@ -37,173 +35,79 @@ defaults
   {options}
   {extra}
 listen proxy
-  bind 127.0.0.1:{port}
+  bind 127.0.0.1:{{port}}
   server origin 127.0.0.1:{upstream}
-"""
+""")]
 
-NGINX = """
-{module}
-user root; daemon off; worker_processes 1; pid {scratch}/nginx.pid; error_log stderr crit;
-events {{ worker_connections 1000; }}
-{body}
-"""
 
-NGINX_HTTP = """http {{
-  access_log off; client_max_body_size 0; client_body_buffer_size 64k;
+def nginx_http(upstream):
+    return nginx(f"""http {{
+  {NGINX_FOLDERS} client_max_body_size 0; client_body_buffer_size 64k; client_body_temp_path {{scratch}}/a;
   proxy_request_buffering off; proxy_max_temp_file_size 0;
   proxy_buffers 16 64k; proxy_buffer_size 64k; proxy_busy_buffers_size 128k;
-  client_body_temp_path {scratch}/a; proxy_temp_path {scratch}/b; fastcgi_temp_path {scratch}/c;
-  uwsgi_temp_path {scratch}/d; scgi_temp_path {scratch}/e;
-  keepalive_requests 1000000000;
   upstream origin {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}
   server {{
-    listen 127.0.0.1:{port};
+    listen 127.0.0.1:{{port}};
     location / {{
       proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";
       proxy_set_header Host $host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     }}
   }}
-}}"""
+}}""")
 
-STREAM_MODULE = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
-NGINX_STREAM = """stream {{
+
+def nginx_stream(upstream):
+    return nginx(f"""stream {{
   proxy_buffer_size 64k;
-  server {{ listen 127.0.0.1:{port}; proxy_pass 127.0.0.1:{upstream}; }}
-}}"""
+  server {{ listen 127.0.0.1:{{port}}; proxy_pass 127.0.0.1:{upstream}; }}
+}}""", f"load_module {STREAM_MODULE};")
 
 
-def haproxy(mode, options="", tuning=""):
-    extra = "option forwardfor\n  http-reuse always" if mode == "http" else ""
-
-    def command(port, upstream, scratch):
-        configuration = Path(scratch, f"haproxy-{port}.cfg")
-        configuration.write_text(HAPROXY.format(mode=mode, options=options, extra=extra, tuning=tuning, port=port,
-                                                upstream=upstream))
-        return ["haproxy", "-db", "-f", str(configuration)]
-    return command
+def ours(kind, upstream):
+    if kind == "TCP":
+        return on_each_backend(BIN / "tcp_proxy", "127.0.0.1:0", f"127.0.0.1:{upstream}")
+    return gyre_program("gyre", "proxy", "--to", f"http://127.0.0.1:{upstream}", "--access-log", "off")
 
 
-def nginx(body, module=""):
-    def command(port, upstream, scratch):
-        configuration = Path(scratch, f"nginx-{port}.conf")
-        filled = body.format(scratch=scratch, port=port, upstream=upstream)
-        configuration.write_text(NGINX.format(module=module, scratch=scratch, body=filled))
-        return ["nginx", "-p", str(scratch), "-e", "stderr", "-c", str(configuration)]
-    return command
+def proxies(kind, upstream, arguments, names=None):
+    """name -> command of the proxies of these names, or of all, as far as they are here and wanted."""
+    # The kernel's default for pipes is 64 KiB, and HAProxy's for buffers 16 KiB.
+    mode, buffers, pipes = kind.lower(), "tune.bufsize 65536", "tune.pipesize 262144"
+    found = {**ours(kind, upstream), "haproxy": haproxy(mode, upstream),
+             "haproxy 64 KiB": haproxy(mode, upstream, tuning=buffers),
+             "haproxy splice": haproxy(mode, upstream, "option splice-auto", pipes)}
+    if kind == "HTTP":
+        found["nginx"] = nginx_http(upstream)
+    elif STREAM_MODULE.exists():
+        found["nginx"] = nginx_stream(upstream)
+    return {name: command for name, command in there(found, arguments.only).items() if names is None or name in names}
 
 
-def gyre(kind, backend):
-    def command(port, upstream, _):
-        listen, origin = f"127.0.0.1:{port}", f"127.0.0.1:{upstream}"
-        program = [str(BIN / "tcp_proxy"), listen, origin]
-        if kind == "HTTP":
-            program = [str(BIN / "gyre"), "proxy", "--listen", listen, "--to", f"http://{origin}"]
-            program += ["--access-log", "off"]
-        return ["env", f"GYRE_BACKEND={backend}", *program]
-    return command
-
-
-def proxies(kind):
-    """name -> a function that makes the command."""
-    found = {f"gyre {backend}": gyre(kind, backend) for backend in ("io_uring", "epoll")}
-    if shutil.which("haproxy"):
-        # The kernel's default for pipes is 64 KiB, and HAProxy's for buffers 16 KiB.
-        splices = "option splice-auto"
-        buffers, pipes = "tune.bufsize 65536", "tune.pipesize 262144"
-        found |= {"haproxy": haproxy(kind.lower()), "haproxy 64 KiB": haproxy(kind.lower(), tuning=buffers),
-                  "haproxy splice": haproxy(kind.lower(), splices, pipes)}
-    if shutil.which("nginx") and kind == "HTTP":
-        found["nginx"] = nginx(NGINX_HTTP)
-    if shutil.which("nginx") and kind == "TCP" and STREAM_MODULE.exists():
-        found["nginx"] = nginx(NGINX_STREAM, f"load_module {STREAM_MODULE};")
-    return found
-
-
-def chosen(kind, arguments, names=None):
-    """The proxies of these names, or all, as far as the arguments want them."""
-    return {name: make for name, make in proxies(kind).items() if (names is None or name in names) and
-            (not arguments.only or any(word in name for word in arguments.only))}
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Proxy:
-    """A running proxy, ended when the block is left."""
-
-    def __init__(self, make_command, upstream, scratch):
-        self.port = free_port()
-        self.process = subprocess.Popen(make_command(self.port, upstream, scratch), stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL,
-                                        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
-
-    def __enter__(self):
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return self
-            except OSError:
-                time.sleep(0.02)
-        raise SystemExit(f"bench: {self.process.args} did not start")
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(15)
-
-    def processes(self):
-        """Its own and its children: nginx serves in one."""
-        return [self.process.pid,
-                *Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
+def origin(command, scratch):
+    """A server that shares its core with the load."""
+    return Server("origin", command, scratch, cores={LOAD_CORE})
 
 
 def transfer(what, port, size, connections, yields=False):
-    """Returns the seconds. The checking forms print their checksums. `yields`: see on_load_core()."""
-    done = subprocess.run([str(BIN / "transfer"), what, str(port), str(size), str(connections)], capture_output=True,
-                          text=True, timeout=600, preexec_fn=on_load_core(yields))
-    if done.returncode != 0:
-        raise SystemExit(f"bench: the transfer failed: {done.stdout}{done.stderr}")
-    *checksums, figures = done.stdout.splitlines()
+    """Returns the seconds. The checking forms print their checksums. `yields`: see pinned_to()."""
+    *checksums, figures = output_of([BIN / "transfer", what, port, size, connections], 480, yields).splitlines()
     for line in checksums:
         print(f"{'':16}{line}", flush=True)
     return json.loads(figures)["seconds"]
 
 
-def start_origin():
-    origin = subprocess.Popen([str(BIN / "transfer"), "origin"], stdout=subprocess.PIPE, text=True,
-                              preexec_fn=on_load_core())
-    return origin, int(origin.stdout.readline().rsplit(":", 1)[1])
-
-
 def small(arguments, scratch, connections=64, seconds=2):
     """Requests for "Hello, World!" on connections that stay, to an origin on the core of the load."""
-    upstream = free_port()
-    origin = subprocess.Popen([str(BIN / "hello_server"), "--backend", "epoll", "--listen", f"127.0.0.1:{upstream}"],
-                              stdout=subprocess.PIPE, preexec_fn=on_load_core())
-    origin.stdout.readline()
-    candidates = chosen("HTTP", arguments, SMALL)
-    rows = {name: [] for name in candidates}
-    try:
-        for name, make in in_turn(candidates.items(), arguments.rounds):
-            with Proxy(make, upstream, scratch) as running:
-                def load(length):
-                    done = subprocess.run(["taskset", "-c", str(LOAD_CORE), "wrk", "-t1", f"-c{connections}",
-                                           f"-d{length}s", f"http://127.0.0.1:{running.port}/"], capture_output=True,
-                                          text=True, timeout=60, check=True).stdout
-                    if "Socket errors" in done or "Non-2xx" in done:
-                        raise SystemExit(f"bench: {name}: {done}")
-                    return int(re.search(r"(\d+) requests in", done).group(1))
-
-                load(1)
-                before = processor_time(running)
-                count = load(seconds)
-                used = processor_time(running) - before
+    with origin(gyre_program("hello_server")["gyre epoll"], scratch) as upstream:
+        candidates = proxies("HTTP", upstream.port, arguments, SMALL)
+        rows = {name: [] for name in candidates}
+        for name, command in in_turn(candidates.items(), arguments.rounds):
+            with Server(name, command, scratch) as running:
+                load(running.port, "http:/", connections, 1, 1)
+                before = running.processor_time()
+                count = load(running.port, "http:/", connections, 1, seconds)["requests"]
+                used = running.processor_time() - before
                 rows[name].append({"rate": count / seconds, "cpu": used / count / 1e3})
-    finally:
-        origin.terminate()
-        origin.wait()
     print_table(f"HTTP proxy, hello, {connections} connections", rows, ("req/s", ",.0f"), ("cpu us/req", ".2f"))
 
 
@@ -225,27 +129,22 @@ def print_table(title, rows, rate, cpu):
 def proxy(arguments):
     with tempfile.TemporaryDirectory() as scratch:
         small(arguments, scratch)
-    origin, upstream = start_origin()
-    try:
-        with tempfile.TemporaryDirectory() as scratch:
+        with origin([str(BIN / "transfer"), "origin"], scratch) as upstream:
             for kind in ("TCP", "HTTP"):
-                compare(kind, upstream, arguments, scratch)
+                compare(kind, upstream.port, arguments, scratch)
             if not arguments.only:
-                check(upstream, scratch)
-    finally:
-        origin.terminate()
-        origin.wait()
+                check(upstream.port, scratch)
 
 
 def compare(kind, upstream, arguments, scratch):
-    candidates = chosen(kind, arguments)
+    candidates = proxies(kind, upstream, arguments)
     rows = {work: {name: [] for name in candidates} for work in WORK}
-    for name, make in in_turn(candidates.items(), arguments.rounds):
-        with Proxy(make, upstream, scratch) as running:
+    for name, command in in_turn(candidates.items(), arguments.rounds):
+        with Server(name, command, scratch) as running:
             for what, connections in WORK:
-                before = processor_time(running)
+                before = running.processor_time()
                 seconds = transfer(what, running.port, SIZE // connections, connections)
-                used = processor_time(running) - before
+                used = running.processor_time() - before
                 rows[what, connections][name].append({"rate": 1 / seconds, "cpu": used / 1e9})
     for (what, connections), runs in rows.items():
         print_table(f"{kind} proxy, {what} 1 GiB, {connections} connection{'s' if connections > 1 else ''}", runs,
@@ -256,9 +155,9 @@ def check(upstream, scratch):
     """10 GiB each way through gyre, over one connection and over 16, with checksums on both sides."""
     print("\nchecksums of 10 GiB through the proxies of gyre")
     for kind in ("TCP", "HTTP"):
-        for backend in ("io_uring", "epoll"):
-            print(f"{kind} {backend}", flush=True)
-            with Proxy(gyre(kind, backend), upstream, scratch) as running:
+        for name, command in ours(kind, upstream).items():
+            print(f"{kind} {name}", flush=True)
+            with Server(name, command, scratch) as running:
                 for what in ("get-check", "put-check"):
                     for connections in (1, 16):  # several are spliced
                         transfer(what, running.port, (10 << 30) // connections, connections)

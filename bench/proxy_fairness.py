@@ -5,31 +5,26 @@ client of the downloads runs only when nothing else wants that core (SCHED_IDLE)
 
 import concurrent.futures
 import statistics
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from measure import BIN, load, on_load_core
-from proxy import Proxy, chosen, free_port, transfer
+from measure import load
+from proxy import origin, proxies, transfer
 from rounds import in_turn
+from servers import Server, gyre_program
 
 SIZE = 5 << 30  # of all downloads together: more than a proxy moves while the latency is measured
 NAMES = ("gyre io_uring", "gyre epoll", "haproxy 64 KiB", "nginx")
 
 
-def start_origin(port, folder):
+def origin_of_zeros(folder, scratch):
     """Files of zeros in memory, which are named by their size, as `transfer` asks for them."""
     for size in (SIZE, SIZE // 16, 13):
         with open(Path(folder, str(size)), "wb") as file:
             file.truncate(size)
-    origin = subprocess.Popen([str(BIN / "gyre"), "serve", "--listen", f"127.0.0.1:{port}", "--allow-host", "origin",
-                               "--access-log", "off", "--backend", "epoll", folder], stderr=subprocess.PIPE,
-                              preexec_fn=on_load_core())
-    for line in origin.stderr:
-        if line.startswith(b"listening"):
-            return origin
-    raise SystemExit("bench: gyre serve did not start")
+    return origin(gyre_program("gyre", "serve", folder, "--allow-host", "origin", "--access-log", "off")["gyre epoll"],
+                  scratch)
 
 
 def latencies(port, rate):
@@ -53,18 +48,13 @@ def latencies(port, rate):
 def fairness_of_proxies(arguments, rate=3000):
     print(f"\nHTTP proxy, 50 connections, {rate:,} requests/s, alone, beside one download and beside 16"
           f"\n{'':16}{'p50 us':>11}{'1':>11}{'16':>11}{'p99 us':>11}{'1':>11}{'16':>11}{'added by 1':>32}{'by 16':>32}")
-    candidates = chosen("HTTP", arguments, NAMES)
-    rows = {name: [] for name in candidates}
-    upstream = free_port()
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as files, tempfile.TemporaryDirectory() as scratch:
-        origin = start_origin(upstream, files)
-        try:
-            for name, make in in_turn(candidates.items(), min(arguments.rounds, 7)):
-                with Proxy(make, upstream, scratch) as running:
-                    rows[name].append(latencies(running.port, rate))
-        finally:
-            origin.terminate()
-            origin.wait()
+    with (tempfile.TemporaryDirectory(dir="/dev/shm") as files, tempfile.TemporaryDirectory() as scratch,
+          origin_of_zeros(files, scratch) as upstream):
+        candidates = proxies("HTTP", upstream.port, arguments, NAMES)
+        rows = {name: [] for name in candidates}
+        for name, command in in_turn(candidates.items(), min(arguments.rounds, 7)):
+            with Server(name, command, scratch) as running:
+                rows[name].append(latencies(running.port, rate))
     for name, runs in rows.items():
         line = f"{name:16}"
         for which in (0, 1):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|tls|client|counts|memory|primitives|files|
-                     micro|all] [--rounds N] [--seconds S] [--only WORD]
+usage: bench/run.py [echo|resp|bulk|fairness|proxy|http|partial|cores|upload|tls|client|counts|memory|micro|KIND|all]
+                    [--rounds N] [--seconds S] [--only WORD]
+KIND: one of the micro-benchmarks: tasks, sync, files, heads, routes.
 The server runs on one core, the load on another. See bench/README.md.
 """
 
@@ -20,15 +21,15 @@ import tempfile
 import time
 from pathlib import Path
 
-import http_servers
-import primitives
-from measure import BIN, CORES, ROOT, SERVER_CORE, Server, load, measure, print_table, servers, there
+import micro
+from measure import load, measure, print_table
 from client import client
 from cores import cores
 from partial import partial
 from proxy import proxy
 from proxy_fairness import fairness_of_proxies
 from rounds import in_turn
+from servers import CORES, ROOT, Server, build_peers, file_servers, make_files, servers, there
 from tls import tls
 from upload import upload
 
@@ -90,19 +91,18 @@ def fairness(arguments, rate=10_000):
 
 
 def http(arguments):
-    http_servers.build_peers()
     with tempfile.TemporaryDirectory() as scratch:
         for connections, depth in [(64, 1), (64, 16)]:
             rows = measure("http:/", connections, depth, arguments, scratch)
             print_table(f"HTTP hello, {connections} connections, depth {depth}", rows)
         files = Path(scratch, "files")
         files.mkdir()
-        http_servers.make_files(files)
-        candidates = there(http_servers.file_servers(files), arguments.only)
+        make_files(files)
+        candidates = there(file_servers(files), arguments.only)
         for name, connections in (("1K", 64), ("64K", 64), ("100M", 4)):
             if name == "100M":
                 arguments.seconds *= 3  # few requests a second
-            rows = measure(f"http:/{name}", connections, 1, arguments, scratch, candidates, files)
+            rows = measure(f"http:/{name}", connections, 1, arguments, scratch, candidates)
             print_table(f"HTTP file of {name}, {connections} connections", rows)
 
 
@@ -149,24 +149,31 @@ def memory(arguments):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def micro():
-    for program in sorted(BIN.glob("micro_*")):
-        subprocess.run([str(program), "--benchmark_min_warmup_time=0.2"], check=True, timeout=300,
-                       preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
+def echo(arguments):
+    throughput("echo", arguments)
 
 
-def build_tokio():
-    manifest = ROOT / "bench/peers/tokio/Cargo.toml"
-    if manifest.exists() and shutil.which("cargo"):
-        subprocess.run(["cargo", "build", "--release", "--quiet", "--manifest-path", str(manifest), "--target-dir",
-                        str(ROOT / "build/bench/tokio")], check=False, timeout=600)
+def resp(arguments):
+    throughput("resp", arguments)
+
+
+def proxies(arguments):
+    proxy(arguments)
+    fairness_of_proxies(arguments)
+
+
+def kind_of_micro(kind):
+    return lambda arguments: micro.compare(kind, min(arguments.rounds, 5))
+
+
+NAMES = {each.__name__: each for each in (echo, resp, bulk, fairness, http, partial, cores, upload, tls, client, counts,
+                                          memory)} | {"proxy": proxies}
+MICRO = {kind: kind_of_micro(kind) for kind in micro.KINDS}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", nargs="?", default="all",
-                        choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "cores", "upload",
-                                 "tls", "client", "counts", "memory", "primitives", "files", "micro", "all"])
+    parser.add_argument("name", nargs="?", default="all", choices=[*NAMES, "micro", *MICRO, "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -176,39 +183,12 @@ def main():
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     print(f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, commit {commit.stdout.strip()}, "
           f"{arguments.rounds} rounds of {arguments.seconds} s in turn")
-    if arguments.name not in ("counts", "memory", "micro"):
-        build_tokio()
-    for work in ("echo", "resp"):
-        if arguments.name in (work, "all"):
-            throughput(work, arguments)
-    if arguments.name in ("bulk", "all"):
-        bulk(arguments)
-    if arguments.name == "fairness":
-        fairness(arguments)
-    if arguments.name in ("proxy", "all"):
-        proxy(arguments)
-        fairness_of_proxies(arguments)
-    if arguments.name in ("http", "all"):
-        http(arguments)
-    if arguments.name in ("partial", "all"):
-        partial(arguments)
-    if arguments.name in ("cores", "all"):
-        cores(arguments)
-    if arguments.name in ("upload", "all"):
-        upload(arguments)
-    if arguments.name in ("tls", "all"):
-        tls(arguments)
-    if arguments.name in ("client", "all"):
-        client(arguments)
-    if arguments.name in ("counts", "all"):
-        counts(arguments)
-    if arguments.name in ("memory", "all"):
-        memory(arguments)
-    for kind in ("primitives", "files"):
-        if arguments.name in (kind, "all"):
-            primitives.compare(kind, min(arguments.rounds, 5))
-    if arguments.name in ("micro", "all"):
-        micro()
+    build_peers()
+    wanted = {"all": {**NAMES, **MICRO}, "micro": MICRO}.get(arguments.name) or {
+        arguments.name: (NAMES | MICRO)[arguments.name]}
+    for name, act in wanted.items():
+        if name != "fairness" or arguments.name != "all":  # bulk ends with it
+            act(arguments)
 
 
 if __name__ == "__main__":

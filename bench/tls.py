@@ -1,14 +1,15 @@
 """HTTPS: handshakes, and requests on encrypted connections: for bench/run.py. gyre and nginx with the same OpenSSL, and
 hyper with rustls, each on one core, with the same certificate."""
 
-import re
+import socket
+import ssl
 import subprocess
 import tempfile
 from pathlib import Path
 
-import http_servers
-from measure import BIN, LOAD_CORE, Server, there
+from measure import load, output_of
 from rounds import Ratio, in_turn
+from servers import BIN, LOAD_CORE, TOKIO, Server, file_servers, gyre_program, make_files, nginx_files, there
 
 
 def make_certificate(scratch):
@@ -20,22 +21,18 @@ def make_certificate(scratch):
 
 
 def servers(pair, files, only):
-    flags = ["--listen", "127.0.0.1:0", "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])]
-    command = [str(BIN / "gyre"), "serve", str(files), "--access-log", "off"] if files else [str(BIN / "hello_server")]
-    found = {f"gyre {name}": ["env", f"GYRE_BACKEND={name}", *command, *flags] for name in ("io_uring", "epoll")}
-    if not files:
-        found["hyper, rustls"] = [str(http_servers.BUILT / "tokio/release/hyper_https"), str(pair[0]), str(pair[1])]
-    return there({**found, "nginx": ["nginx", "tls"]}, only)
+    flags = ["--tls-cert", pair[0], "--tls-key", pair[1]]
+    if files:
+        return there(file_servers(files, *flags, tls=pair), only)
+    return there({**gyre_program("hello_server", *flags),
+                  "hyper, rustls": [str(TOKIO / "hyper_https"), str(pair[0]), str(pair[1])],
+                  "nginx": nginx_files(tls=pair)}, only)
 
 
 def requests(port, path, connections, seconds):
     """Requests a second."""
-    done = subprocess.run(["taskset", "-c", str(LOAD_CORE), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s",
-                           "--timeout", "30", f"https://127.0.0.1:{port}{path}"], capture_output=True, text=True,
-                          timeout=seconds + 60, check=True)
-    if "Socket errors" in done.stdout or "Non-2xx" in done.stdout:
-        raise SystemExit(f"bench: {done.stdout}")
-    return int(re.search(r"(\d+) requests in", done.stdout).group(1)) / seconds
+    done = load(port, f"https:{path}", connections, 1, seconds)
+    return done["requests"] / done["seconds"]
 
 
 def hellos(port, connections, seconds, server):
@@ -52,10 +49,7 @@ def hellos(port, connections, seconds, server):
 
 def handshakes(port, resumed, seconds):
     """Handshakes a second: tls_handshakes does them on 16 connections at a time."""
-    done = subprocess.run(["taskset", "-c", str(LOAD_CORE), str(BIN / "tls_handshakes"), str(port),
-                           "resumed" if resumed else "full", "16", str(seconds)], capture_output=True, text=True,
-                          timeout=seconds + 60, check=True)
-    return float(done.stdout)
+    return float(output_of([BIN / "tls_handshakes", port, "resumed" if resumed else "full", 16, seconds], seconds))
 
 
 def measure(title, unit, pair, files, arguments, scratch, act):
@@ -63,7 +57,7 @@ def measure(title, unit, pair, files, arguments, scratch, act):
     processor. Prints both."""
     rows = {name: [] for name in servers(pair, files, arguments.only)}
     for name, command in in_turn(servers(pair, files, arguments.only).items(), arguments.rounds):
-        with Server(name, command, scratch, files or scratch, tls=pair) as server:
+        with Server(name, command, scratch) as server:
             act(server, 0.3)
             before = sum(server.cpu())
             rate = act(server, arguments.seconds)
@@ -81,13 +75,11 @@ def measure(title, unit, pair, files, arguments, scratch, act):
 
 def memory(pair, arguments, scratch, connections=1000):
     """Bytes of an idle connection, plain and encrypted."""
-    import socket
-    import ssl
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     print(f"\nmemory of {connections} idle connections, bytes of each")
-    plain = {name: command for name, command in http_servers.hello_servers().items() if name.startswith("gyre")}
-    for name, command in [*there(plain, arguments.only).items(), *servers(pair, None, arguments.only).items()]:
+    plain = there(gyre_program("hello_server"), arguments.only)
+    for name, command in [*plain.items(), *servers(pair, None, arguments.only).items()]:
         encrypted = "--tls-cert" in command
         if command[0] == "nginx":
             continue
@@ -112,9 +104,8 @@ def tls(arguments):
         pair = make_certificate(scratch)
         files = Path(scratch, "files")
         files.mkdir()
-        http_servers.make_files(files)
-        whole = max(2, round(arguments.seconds))  # wrk counts in seconds
-        arguments.seconds = whole
+        make_files(files)
+        arguments.seconds = max(2, arguments.seconds)
         measure("full handshakes (TLS 1.3, ECDSA P-256)", "handshakes", pair, None, arguments, scratch,
                 lambda server, seconds: handshakes(server.port, False, seconds))
         measure("resumed handshakes (TLS 1.3)", "handshakes", pair, None, arguments, scratch,
@@ -123,5 +114,5 @@ def tls(arguments):
                 lambda server, seconds: hellos(server.port, 64, seconds, server))
         for title, path, connections in (("64 KiB", "/64K", 64), ("100 MiB", "/100M", 4)):
             measure(f"HTTPS, {title}, {connections} connections", "requests", pair, files, arguments, scratch,
-                    lambda server, seconds, p=path, c=connections: requests(server.port, p, c, max(1, int(seconds))))
+                    lambda server, seconds, p=path, c=connections: requests(server.port, p, c, max(1, seconds)))
         memory(pair, arguments, scratch)

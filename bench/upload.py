@@ -2,14 +2,12 @@
 
 import json
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 
-import http_servers
-from measure import BIN, Server, on_load_core, there
-from partial import processor_time
+from measure import output_of
 from rounds import Ratio, in_turn
+from servers import BIN, BUILT, Server, build_peers, gyre_program, nginx_files, there
 
 SIZE = 1 << 30
 PATTERN_SIZE = 65_521  # bench/load/upload.cpp
@@ -17,16 +15,13 @@ PATTERN_SIZE = 65_521  # bench/load/upload.cpp
 
 def candidates(folder, only):
     """name -> (method, path, command)"""
-    ours = [str(BIN / "gyre"), "serve", str(folder), "--upload", str(folder), "--listen", "127.0.0.1:0",
-            "--access-log", "off"]
-    go = str(http_servers.BUILT / "go_upload")
-    found = {"nginx": ("PUT", "/received", ["nginx"]),
-             "Go, PUT": ("PUT", "/received", [go, str(folder)]),
+    go = str(BUILT / "go_upload")
+    found = {"nginx": ("PUT", "/received", nginx_files(folder)), "Go, PUT": ("PUT", "/received", [go, str(folder)]),
              "Go, form": ("POST", "/_upload", [go, str(folder)])}
-    for backend in ("io_uring", "epoll"):
-        command = ["env", f"GYRE_BACKEND={backend}", *ours]
-        found[f"gyre {backend}, form"] = ("POST", "/_upload", command)
-        found[f"gyre {backend}, PUT"] = ("PUT", "/_upload/received", command)
+    ours = gyre_program("gyre", "serve", folder, "--upload", folder, "--access-log", "off")
+    for name, command in ours.items():
+        found[f"{name}, form"] = ("POST", "/_upload", command)
+        found[f"{name}, PUT"] = ("PUT", "/_upload/received", command)
     built = there({name: command for name, (_, _, command) in found.items()}, only)
     return {name: found[name] for name in built}
 
@@ -51,21 +46,17 @@ def check(file, size, block):
 
 
 def send(port, method, path, size):
-    done = subprocess.run([str(BIN / "upload"), str(port), method, path, str(size)], capture_output=True, text=True,
-                          timeout=120, preexec_fn=on_load_core())
-    if done.returncode != 0:
-        raise SystemExit(f"bench: the upload failed: {done.stderr}")
-    return json.loads(done.stdout)
+    return json.loads(output_of([BIN / "upload", port, method, path, size]))
 
 
 def once(name, method, path, command, scratch, folder, block):
-    with Server(name, command, scratch, folder) as server:
+    with Server(name, command, scratch) as server:
         received = Path(folder, "received")
         send(server.port, method, path, 1 << 24)
         received.unlink()
-        before = processor_time(server)
+        before = server.processor_time()
         sent = send(server.port, method, path, SIZE)
-        used = processor_time(server) - before
+        used = server.processor_time() - before
     check(received, SIZE, block)
     received.unlink()
     return {"rate": SIZE / sent["seconds"] / (1 << 20), "server": used / 1e9, "client": sent["processor"],
@@ -90,7 +81,7 @@ def compare(title, folder, arguments, rounds, block):
 
 
 def upload(arguments):
-    http_servers.build_peers()
+    build_peers()
     block = pattern() * 16
     rounds = min(arguments.rounds, 9)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:

@@ -17,7 +17,6 @@ What they showed, and why: bench/articles/README.md.
 """
 
 import argparse
-import os
 import re
 import statistics
 import subprocess
@@ -29,8 +28,8 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from curves import Curves
 from rounds import in_turn
-from measure import BIN, LOAD_CORE, ROOT, SERVER_CORE, Server, load, there
-from run import build_tokio
+from measure import load, output_of
+from servers import BIN, LOAD_CORE, REDIS, ROOT, SERVER_CORE, TOKIO, Server, build_peers, gyre_program, there
 from table import Table
 
 PICTURES = ROOT / "build/bench/articles"
@@ -38,8 +37,7 @@ ONE_AT_A_TIME, THREADS = "blocking, one connection at a time", "blocking, a thre
 
 
 def ours(program, *arguments):
-    return {f"gyre, {backend}": ["env", f"GYRE_BACKEND={backend}", str(BIN / program), *arguments]
-            for backend in ("io_uring", "epoll")}
+    return {name.replace(" ", ", "): command for name, command in gyre_program(program, *arguments).items()}
 
 
 def busy(program):
@@ -50,16 +48,7 @@ def busy(program):
 
 HTTP = {ONE_AT_A_TIME: [str(BIN / "repeat_sleep_blocking"), "--listen", "127.0.0.1:0"],
         THREADS: [str(BIN / "repeat_sleep_threads"), "--listen", "127.0.0.1:0"],
-        **ours("repeat_sleep_server", "--listen", "127.0.0.1:0")}
-
-
-def output_of(command, seconds):
-    """What a client prints, which runs on the core of the load."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120,
-                          preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
-    if done.returncode != 0:
-        sys.exit(f"bench: {' '.join(command)} failed: {done.stdout}{done.stderr}")
-    return done.stdout
+        **ours("repeat_sleep_server")}
 
 
 def number(pattern, text):
@@ -160,12 +149,12 @@ def sleep(arguments):
 
 
 def ab(arguments):
-    build_tokio()
+    build_peers()
     asyncio = ["python3", str(ROOT / "bench/peers/asyncio_echo.py")]
-    commands = there({"Python asyncio": asyncio, **ours("echo_server", "--listen", "127.0.0.1:0"),
+    commands = there({"Python asyncio": asyncio, **ours("echo_server"),
                       **busy("echo_server"),
                       "libuv": [str(BIN / "uv_echo")], "Asio": [str(BIN / "asio_echo")],
-                      "tokio": [str(ROOT / "build/bench/tokio/release/tokio_echo")],
+                      "tokio": [str(TOKIO / "tokio_echo")],
                       "epoll, no library": [str(BIN / "bare_epoll_echo")],
                       "libevent": [str(BIN / "event_echo")]}, [])
     if subprocess.run(["python3", "-c", "import uvloop"], stderr=subprocess.DEVNULL).returncode == 0:
@@ -194,8 +183,8 @@ def echo(arguments):
 
 
 def redis(arguments):
-    commands = {"redis-server": ["redis-server", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
-                **ours("resp_server", "--listen", "127.0.0.1:0"), **busy("resp_server")}
+    commands = {"redis-server": REDIS,
+                **ours("resp_server"), **busy("resp_server")}
     published = {"redis-server": 360_000, "gyre": 550_000}
     loads = [("PING_INLINE, redis-benchmark -c 1000", redis_benchmark(60_000 * arguments.seconds), "redis.svg"),
              # The client that takes most of the time is given less to do, in two ways.
@@ -207,10 +196,10 @@ def redis(arguments):
 
 
 def counter(arguments):
-    build_tokio()
+    build_peers()
     ours = str(BIN / "counter")
     commands = there({"std::mutex, 1000 threads": [ours, "threads"], "std::mutex, one thread": [ours, "thread"],
-                      "tokio::sync::Mutex, 1000 tasks": [str(ROOT / "build/bench/tokio/release/tokio_counter")],
+                      "tokio::sync::Mutex, 1000 tasks": [str(TOKIO / "tokio_counter")],
                       "gyre::mutex, 1000 tasks": [ours, "gyre"]}, [])
     runs = {name: [] for name in commands}
     for name, command in in_turn(commands.items(), min(arguments.rounds, 5)):

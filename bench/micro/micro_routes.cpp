@@ -1,9 +1,8 @@
 // bench/micro/micro_routes.cpp: nanoseconds to add a route to a router of up to 100,000. Aim: the same at every size.
 #include <gyre/http.hpp>
 
-#include <benchmark/benchmark.h>
+#include "bench/micro/timing.hpp"
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -15,43 +14,45 @@ http::response nothing(http::request& /*request*/) { return http::response::no_c
 
 gyre::task<http::response> passes(http::request& request, http::next_handler next) { co_return co_await next(request); }
 
-std::string name_of(std::int64_t i) { return "/resource" + std::to_string(i); }
+std::string name_of(long i) { return "/resource" + std::to_string(i); }
 
-void count_routes(benchmark::State& state) { state.SetItemsProcessed(state.iterations() * state.range(0)); }
-
-void add_routes(benchmark::State& state) {
-  for (auto _ : state) {
-    http::router routes;
-    routes.use(passes);
-    for (std::int64_t i = 0; i < state.range(0); ++i) routes.get(name_of(i), nothing);
-  }
-  count_routes(state);
+void add_routes(long count) {
+  http::router routes;
+  routes.use(passes);
+  for (long i = 0; i < count; ++i) routes.get(name_of(i), nothing);
 }
-BENCHMARK(add_routes)->RangeMultiplier(10)->Range(1000, 100'000);
 
-void add_groups(benchmark::State& state) {
-  for (auto _ : state) {
-    http::router routes;
-    routes.use(passes);
-    for (std::int64_t i = 0; i < state.range(0); ++i) routes.at(name_of(i)).use(passes).get("/{id}", nothing);
-  }
-  count_routes(state);
+void add_groups(long count) {
+  http::router routes;
+  routes.use(passes);
+  for (long i = 0; i < count; ++i) routes.at(name_of(i)).use(passes).get("/{id}", nothing);
 }
-BENCHMARK(add_groups)->RangeMultiplier(10)->Range(1000, 100'000);
 
 /// Routers of 10 routes each, with middleware of their own.
-void mount_routers(benchmark::State& state) {
-  for (auto _ : state) {
-    http::router routes;
-    for (std::int64_t i = 0; i < state.range(0) / 10; ++i) {
-      http::router inner;
-      inner.use(passes);
-      for (std::int64_t j = 0; j < 10; ++j) inner.get(name_of(j), nothing);
-      routes.mount(name_of(i), std::move(inner));
-    }
+void mount_routers(long count) {
+  http::router routes;
+  for (long i = 0; i < count / 10; ++i) {
+    http::router inner;
+    inner.use(passes);
+    for (long j = 0; j < 10; ++j) inner.get(name_of(j), nothing);
+    routes.mount(name_of(i), std::move(inner));
   }
-  count_routes(state);
 }
-BENCHMARK(mount_routers)->RangeMultiplier(10)->Range(1000, 100'000);
+
+void measure(const char* name, void (*add)(long), long routes) {
+  const std::string title = std::string(name) + ", of " + std::to_string(routes);
+  const auto add_all = [add, routes](long n) {
+    for (long i = 0; i < n; ++i) add(routes);
+  };
+  bench::measure(title, add_all, routes);
+}
 
 }  // namespace
+
+int main() {
+  for (const long routes : {1'000L, 10'000L, 100'000L}) {
+    measure("add a route", add_routes, routes);
+    measure("add a group with a route", add_groups, routes);
+    measure("mount a router, each route", mount_routers, routes);
+  }
+}

@@ -1,131 +1,126 @@
-// bench/micro/micro_sync.cpp: nanoseconds per synchronization and hand-over between tasks, without I/O.
-// Aims: uncontended mutex ≤ 15, a channel hand-over between two tasks ≤ 30.
-#include <gyre/gyre.hpp>
-
-#include <benchmark/benchmark.h>
+// bench/micro/micro_sync.cpp: the cost of awaiting, synchronizing and handing over.
+// Aims: uncontended mutex ≤ 15 ns, a channel hand-over between two tasks ≤ 30.
+#include "bench/micro/report.hpp"
 
 namespace {
 
-template <class Body>
-void run_on_loop(benchmark::State& state, Body body) {
-  gyre::run([&]() -> gyre::task<> { co_await body(state); });
-}
-
-void mutex_uncontended(benchmark::State& state) {
-  run_on_loop(state, [](benchmark::State& s) -> gyre::task<> {
-    gyre::mutex mutex;
-    for (auto _ : s) {
-      co_await mutex.lock();
-      mutex.unlock();
-    }
-  });
-}
-BENCHMARK(mutex_uncontended);
-
-void mutex_scoped(benchmark::State& state) {
-  run_on_loop(state, [](benchmark::State& s) -> gyre::task<> {
-    gyre::mutex mutex;
-    for (auto _ : s) const auto guard = co_await mutex.scoped_lock();
-  });
-}
-BENCHMARK(mutex_scoped);
-
-/// One iteration hands the mutex to the other task and gets it back.
-void mutex_hand_over_between_two_tasks(benchmark::State& state) {
-  run_on_loop(state, [](benchmark::State& s) -> gyre::task<> {
-    gyre::mutex mutex;
-    bool stop = false;
-    co_await mutex.lock();
-    auto other = gyre::spawn([&]() -> gyre::task<> {
-      while (!stop) {
-        co_await mutex.lock();
-        mutex.unlock();
-      }
-    });
-    co_await gyre::yield();
-    for (auto _ : s) {
-      mutex.unlock();
-      co_await mutex.lock();
-    }
-    stop = true;
-    mutex.unlock();
-    co_await other;
-  });
-}
-BENCHMARK(mutex_hand_over_between_two_tasks);
-
-void semaphore_uncontended(benchmark::State& state) {
-  run_on_loop(state, [](benchmark::State& s) -> gyre::task<> {
-    gyre::counting_semaphore slots(1);
-    for (auto _ : s) {
-      co_await slots.acquire();
-      slots.release();
-    }
-  });
-}
-BENCHMARK(semaphore_uncontended);
-
-/// One iteration passes one item from one task to another through a channel.
-template <class Channel>
-void hand_over(benchmark::State& state, std::size_t capacity) {
-  run_on_loop(state, [capacity](benchmark::State& s) -> gyre::task<> {
-    Channel channel(capacity);
-    auto producer = gyre::spawn([&]() -> gyre::task<> {
-      try {
-        for (int i = 0;; ++i) co_await channel.send(i);
-      } catch (const gyre::channel_closed&) {  // the measurement is over
-      }
-    });
-    for (auto _ : s) {
-      const auto item = co_await channel.receive();
-      benchmark::DoNotOptimize(item);
-    }
-    channel.close();
-    co_await producer;
-  });
-}
-void channel_rendezvous(benchmark::State& state) { hand_over<gyre::channel<int>>(state, 0); }
-BENCHMARK(channel_rendezvous);
-void channel_of_1(benchmark::State& state) { hand_over<gyre::channel<int>>(state, 1); }
-BENCHMARK(channel_of_1);
-void channel_of_64(benchmark::State& state) { hand_over<gyre::channel<int>>(state, 64); }
-BENCHMARK(channel_of_64);
-void shared_channel_of_64_on_one_loop(benchmark::State& state) { hand_over<gyre::shared_channel<int>>(state, 64); }
-BENCHMARK(shared_channel_of_64_on_one_loop);
-
-void queue_put_and_get(benchmark::State& state) {
-  run_on_loop(state, [](benchmark::State& s) -> gyre::task<> {
-    gyre::queue<int> queue(1);
-    for (auto _ : s) {
-      co_await queue.put(1);
-      benchmark::DoNotOptimize(co_await queue.get());
-    }
-  });
-}
-BENCHMARK(queue_put_and_get);
-
-gyre::generator<int> numbers() {
-  for (int i = 0;; ++i) co_yield i;
-}
-void generator_step(benchmark::State& state) {
-  auto sequence = numbers();
-  auto at = sequence.begin();
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(*at);
-    ++at;
+gyre::task<> mutex(long n) {
+  gyre::mutex m;
+  for (long i = 0; i < n; ++i) {
+    co_await m.lock();
+    m.unlock();
   }
 }
-BENCHMARK(generator_step);
 
-gyre::async_generator<int> async_numbers() {
-  for (int i = 0;; ++i) co_yield i;
+gyre::task<> mutex_scoped(long n) {
+  gyre::mutex m;
+  for (long i = 0; i < n; ++i) const auto guard = co_await m.scoped_lock();
 }
-void async_generator_step(benchmark::State& state) {
-  run_on_loop(state, [](benchmark::State& s) -> gyre::task<> {
-    auto sequence = async_numbers();
-    for (auto _ : s) benchmark::DoNotOptimize(*co_await sequence.next());
-  });
+
+// Two tasks take turns: each hand-over wakes the other.
+gyre::task<> take_turns(gyre::mutex& m, long n) {
+  for (long i = 0; i < n; ++i) {
+    co_await m.lock();
+    co_await gyre::yield();
+    m.unlock();
+  }
 }
-BENCHMARK(async_generator_step);
+gyre::task<> mutex_hand_over(long n) {
+  gyre::mutex m;
+  co_await gyre::gather(take_turns(m, n / 2), take_turns(m, n / 2));
+}
+
+gyre::task<> semaphore(long n) {
+  gyre::counting_semaphore s(1);
+  for (long i = 0; i < n; ++i) {
+    co_await s.acquire();
+    s.release();
+  }
+}
+
+template <class Channel>
+gyre::task<> send(Channel& to, long n) {
+  for (long i = 0; i < n; ++i) co_await to.send(static_cast<int>(i));
+}
+template <class Channel>
+gyre::task<> receive(Channel& from, long n) {
+  for (long i = 0; i < n; ++i) (void)co_await from.receive();
+}
+template <class Channel>
+gyre::task<> hand_over(std::size_t capacity, long n) {
+  Channel c(capacity);
+  co_await gyre::gather(send(c, n), receive(c, n));
+}
+
+gyre::task<> queue(long n) {
+  gyre::queue<int> q(8);
+  for (long i = 0; i < n; ++i) {
+    co_await q.put(1);
+    (void)co_await q.get();
+  }
+}
+
+gyre::task<> oneshot(long n) {
+  for (long i = 0; i < n; ++i) {
+    gyre::oneshot<int> once;
+    once.sender.send(1);
+    (void)co_await once.receiver.receive();
+  }
+}
+
+gyre::task<> yield(long n) {
+  for (long i = 0; i < n; ++i) co_await gyre::yield();
+}
+
+gyre::task<int> nothing() { co_return 1; }
+gyre::task<> spawn(long n) {
+  for (long i = 0; i < n; ++i) {
+    auto handle = gyre::spawn(nothing());
+    (void)co_await handle;
+  }
+}
+
+gyre::generator<long> count(long n) {
+  for (long i = 0; i < n; ++i) co_yield i;
+}
+gyre::task<> generator(long n) {
+  long sum = 0;
+  for (const long i : count(n)) sum += i;
+  if (sum < 0) std::puts("impossible");
+  co_return;
+}
+gyre::async_generator<long> count_later(long n) {
+  for (long i = 0; i < n; ++i) co_yield i;
+}
+gyre::task<> async_generator(long n) {
+  auto numbers = count_later(n);
+  while (co_await numbers.next()) {
+  }
+}
+
+gyre::task<> to_thread(long n) {
+  const auto function = [] {};
+  for (long i = 0; i < n; ++i) co_await gyre::to_thread(function);
+}
+
+gyre::task<> all() {
+  co_await bench::report("mutex", mutex);
+  co_await bench::report("mutex_scoped", mutex_scoped);
+  co_await bench::report("mutex_hand_over", mutex_hand_over);
+  co_await bench::report("semaphore", semaphore);
+  co_await bench::report("channel_64", hand_over<gyre::channel<int>>, 64U);
+  co_await bench::report("channel_1", hand_over<gyre::channel<int>>, 1U);
+  co_await bench::report("channel_rendezvous", hand_over<gyre::channel<int>>, 0U);
+  co_await bench::report("shared_channel_64", hand_over<gyre::shared_channel<int>>, 64U);
+  co_await bench::report("queue", queue);
+  co_await bench::report("oneshot", oneshot);
+  co_await bench::report("yield", yield);
+  co_await bench::report("spawn", spawn);
+  co_await bench::report("generator", generator);
+  co_await bench::report("async_generator", async_generator);
+  co_await bench::report("to_thread", to_thread);
+}
 
 }  // namespace
+
+int main() { return gyre::run_main(all()); }

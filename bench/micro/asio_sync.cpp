@@ -1,9 +1,9 @@
-// bench/primitives/asio_primitives.cpp: the same with Asio, as far as it goes: no mutex, semaphore or generator.
+// bench/micro/asio_sync.cpp: the same with Asio, as far as it goes: no mutex, semaphore or generator.
 #include <asio.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/experimental/channel.hpp>
 
-#include "bench/primitives/timing.hpp"
+#include "bench/micro/timing.hpp"
 
 namespace {
 

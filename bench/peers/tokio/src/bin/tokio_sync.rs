@@ -1,4 +1,4 @@
-// bench/peers/tokio/src/bin/tokio_primitives.rs: the same with tokio on one thread. It has no generators.
+// bench/peers/tokio/src/bin/tokio_sync.rs: the same with tokio on one thread. It has no generators.
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, Mutex, Semaphore};
 

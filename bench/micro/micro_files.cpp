@@ -1,9 +1,8 @@
-// bench/primitives/gyre_files.cpp: reads and writes a file of 64 MiB in the page cache. Usage: gyre_files FILE
-#include <gyre/gyre.hpp>
-
-#include "bench/primitives/timing.hpp"
+// bench/micro/micro_files.cpp: reads and writes a file of 64 MiB in the page cache. Usage: micro_files FILE
+#include "bench/micro/report.hpp"
 
 #include <array>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -13,15 +12,6 @@ namespace fs = gyre::fs;
 constexpr std::uint64_t file_size = 64 << 20;
 constexpr std::size_t large = 65536;
 constexpr std::size_t small = 4096;
-
-template <class Body, class... Arguments>
-gyre::task<> report(const char* name, fs::file& file, Body body, Arguments... arguments) {
-  bench::stopwatch watch(name);
-  do {
-    watch.start();
-    co_await body(file, arguments..., watch.repetitions());
-  } while (watch.again());
-}
 
 gyre::task<> sequential(fs::file& file, bool writes, long n) {
   std::vector<std::byte> buffer(large);
@@ -55,19 +45,19 @@ gyre::task<> random_by_16(fs::file& file, bool writes, long n) {
 gyre::task<> all(std::string path) {
   const fs::open_options both{.read = true, .write = true, .create = true};
   auto file = co_await fs::file::open(path, both);
-  co_await report("write_64k", file, sequential, true);
+  co_await bench::report("write_64k", sequential, std::ref(file), true);
   co_await file.resize(file_size);
   co_await sequential(file, true, file_size / large);  // brings all of it into the page cache
-  co_await report("read_64k", file, sequential, false);
-  co_await report("read_4k_random", file, random_access, false, 1U);
-  co_await report("write_4k_random", file, random_access, true, 1U);
-  co_await report("read_4k_random_by_16", file, random_by_16, false);
-  co_await report("write_4k_random_by_16", file, random_by_16, true);
+  co_await bench::report("read_64k", sequential, std::ref(file), false);
+  co_await bench::report("read_4k_random", random_access, std::ref(file), false, 1U);
+  co_await bench::report("write_4k_random", random_access, std::ref(file), true, 1U);
+  co_await bench::report("read_4k_random_by_16", random_by_16, std::ref(file), false);
+  co_await bench::report("write_4k_random_by_16", random_by_16, std::ref(file), true);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::fprintf(stderr, "usage: gyre_files FILE\n"), 2;
+  if (argc != 2) return std::fprintf(stderr, "usage: micro_files FILE\n"), 2;
   return gyre::run_main(all(argv[1]));
 }

@@ -1,4 +1,4 @@
-// bench/primitives/gyre_balance.cpp: how evenly long-lived connections are spread over the loops of a server.
+// bench/micro/micro_balance.cpp: how evenly long-lived connections are spread over the loops of a server.
 #include <gyre/gyre.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// bench/primitives/bare_files.cpp: the same with plain blocking calls, as the reference. Usage: bare_files FILE
-#include "bench/primitives/timing.hpp"
+// bench/micro/bare_files.cpp: the same with plain blocking calls, as the reference. Usage: bare_files FILE
+#include "bench/micro/timing.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,15 +13,6 @@ namespace {
 constexpr off_t file_size = 64 << 20;
 constexpr std::size_t large = 65536;
 constexpr std::size_t small = 4096;
-
-template <class Body>
-void report(const char* name, Body body) {
-  bench::stopwatch watch(name);
-  do {
-    watch.start();
-    body(watch.repetitions());
-  } while (watch.again());
-}
 
 void check(ssize_t result, std::size_t wanted) {
   if (result == static_cast<ssize_t>(wanted)) return;
@@ -51,10 +42,10 @@ void random_access(int fd, bool writes, long n) {
 int main(int argc, char** argv) {
   if (argc != 2) return std::fprintf(stderr, "usage: bare_files FILE\n"), 2;
   const int fd = ::open(argv[1], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  report("write_64k", [fd](long n) { sequential(fd, true, n); });
+  bench::measure("write_64k", [fd](long n) { sequential(fd, true, n); });
   sequential(fd, true, file_size / static_cast<off_t>(large));
-  report("read_64k", [fd](long n) { sequential(fd, false, n); });
-  report("read_4k_random", [fd](long n) { random_access(fd, false, n); });
-  report("write_4k_random", [fd](long n) { random_access(fd, true, n); });
+  bench::measure("read_64k", [fd](long n) { sequential(fd, false, n); });
+  bench::measure("read_4k_random", [fd](long n) { random_access(fd, false, n); });
+  bench::measure("write_4k_random", [fd](long n) { random_access(fd, true, n); });
   ::close(fd);
 }

@@ -1,4 +1,4 @@
-// bench/primitives/counter.cpp: counter gyre|threads|thread: increments a counter behind a mutex a thousand million
+// bench/micro/counter.cpp: counter gyre|threads|thread: increments a counter behind a mutex a thousand million
 // times, by 1000 tasks, 1000 threads, or one thread.
 #include <gyre/gyre.hpp>
 

@@ -1,21 +1,9 @@
-// bench/primitives/gyre_loops.cpp: the cost of messages between two loops of a runtime.
-#include <gyre/gyre.hpp>
-
-#include "bench/primitives/timing.hpp"
+// bench/micro/micro_loops.cpp: the cost of messages between two loops of a runtime.
+#include "bench/micro/report.hpp"
 
 using namespace std::chrono_literals;
 
 namespace {
-
-/// `body(n)` performs the operation n times.
-template <class Body>
-gyre::task<> report(const char* name, Body body) {
-  bench::stopwatch watch(name);
-  do {
-    watch.start();
-    co_await body(watch.repetitions());
-  } while (watch.again());
-}
 
 gyre::event_loop& other() { return (*gyre::event_loop::current().group())[1]; }
 
@@ -64,14 +52,15 @@ gyre::task<> channel(long n) {
 }
 
 gyre::task<> all(const char* awake) {
-  const std::string suffix(awake);
-  co_await report(("on: a plain function, there and back, " + suffix).c_str(), call_function);
-  co_await report(("on: a task, there and back, " + suffix).c_str(), call_task);
+  const std::string function = std::string("on: a plain function, there and back, ") + awake;
+  const std::string task = std::string("on: a task, there and back, ") + awake;
+  co_await bench::report(function, call_function);
+  co_await bench::report(task, call_task);
 }
 
 gyre::task<> between_loops() {
-  co_await report("post: one way", one_way);
-  co_await report("shared_channel: a send and a receive on one loop", channel);
+  co_await bench::report("post: one way", one_way);
+  co_await bench::report("shared_channel: a send and a receive on one loop", channel);
 }
 
 }  // namespace
