@@ -7,7 +7,9 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <string>
+#include <type_traits>
 
 namespace gyre_test {
 
@@ -62,6 +64,26 @@ class faults : public testing::TestWithParam<fault_kind> {
 
   gyre::io::backend_options backend_;
 };
+
+/// Awaits `attempt()`, in which something fails. Then calls `check(failed)`, and awaits its result if that is a task.
+/// Errors: those of the attempt.
+template <class Attempt, class Check>
+gyre::task<> fail_and_check(fault_injection& f, Attempt attempt, Check check) {
+  std::exception_ptr failure;
+  try {
+    f.arm();
+    co_await attempt();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  f.disarm();
+  const bool failed = failure != nullptr;
+  if constexpr (std::is_void_v<std::invoke_result_t<Check&, bool>>)
+    check(failed);
+  else
+    co_await check(failed);
+  if (failed) std::rethrow_exception(failure);
+}
 
 /// Names the kinds of failure in the names of the tests.
 inline std::string kind_name(const testing::TestParamInfo<fault_kind>& info) {

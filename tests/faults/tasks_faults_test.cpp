@@ -1,6 +1,11 @@
 // tests/faults/tasks_faults_test.cpp: an allocation that fails in a combinator costs that combinator.
 #include "tests/faults/injector.hpp"
 
+#include "tests/support/cancels.hpp"
+#include "tests/support/error_of.hpp"
+
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,40 +16,64 @@ namespace {
 
 class task_faults : public faults {};
 
+int leaves = 0;  // that have begun and not ended
+
+struct living_leaf {
+  living_leaf() { ++leaves; }
+  living_leaf& operator=(living_leaf&&) = delete;
+  ~living_leaf() { --leaves; }
+};
+
 gyre::task<int> leaf(int value) {
+  const living_leaf here;
   co_await gyre::sleep(1ms);
   co_return value;
+}
+gyre::task<> endless_leaf() {
+  const living_leaf here;
+  co_await gyre::sleep(10h);
 }
 gyre::task<> failing(std::string why) {
   co_await gyre::sleep(1ms);
   throw std::runtime_error(why);
 }
-gyre::task<> endless() { co_await gyre::sleep(10h); }
+
+/// A local variable of a scenario. When the scenario ends, by a failure or not, each leaf must have ended.
+struct no_leaf_is_left {
+  no_leaf_is_left() = default;
+  no_leaf_is_left& operator=(no_leaf_is_left&&) = delete;
+  ~no_leaf_is_left() { EXPECT_EQ(leaves, 0); }
+};
 
 }  // namespace
 
 TEST_P(task_faults, a_gather_stops_all_of_its_tasks) {
   survives([](fault_injection& f) -> gyre::task<> {
+    const no_leaf_is_left check;
     f.arm();
     auto all = gyre::gather(leaf(1), leaf(2), leaf(3));
     EXPECT_EQ((co_await std::move(all)).get<2>(), 3);
   });
 }
 
-TEST_P(task_faults, a_gather_of_many_stops_all_of_its_tasks) {
+TEST_P(task_faults, a_gather_of_a_range_stops_all_of_its_tasks) {
   survives([](fault_injection& f) -> gyre::task<> {
+    const no_leaf_is_left check;
     f.arm();
-    std::vector<gyre::task<int>> many;
-    for (int i = 0; i < 5; ++i) many.push_back(leaf(i));
-    auto all = gyre::gather(std::move(many), {.at_most = 2});
-    EXPECT_EQ((co_await std::move(all)).size(), 5U);
+    for (const std::size_t limit : {2U, 5U}) {
+      std::vector<gyre::task<int>> many;
+      for (int i = 0; i < 5; ++i) many.push_back(leaf(i));
+      auto all = gyre::gather(std::move(many), {.at_most = limit});
+      EXPECT_EQ((co_await std::move(all)).size(), 5U);
+    }
   });
 }
 
 TEST_P(task_faults, a_race_stops_all_of_its_tasks) {
   survives([](fault_injection& f) -> gyre::task<> {
+    const no_leaf_is_left check;
     f.arm();
-    auto race = gyre::race(leaf(1), endless());
+    auto race = gyre::race(leaf(1), endless_leaf());
     EXPECT_EQ((co_await std::move(race)).index, 0U);
     std::vector<gyre::task<int>> many;
     for (int i = 0; i < 4; ++i) many.push_back(leaf(i));
@@ -55,15 +84,10 @@ TEST_P(task_faults, a_race_stops_all_of_its_tasks) {
 
 TEST_P(task_faults, time_outs_and_shields_end_what_they_hold) {
   survives([](fault_injection& f) -> gyre::task<> {
+    const no_leaf_is_left check;
     f.arm();
-    bool expired = false;
-    try {
-      co_await gyre::timeout(2ms, endless());
-    } catch (const gyre::timed_out&) {
-      expired = true;
-    }
-    EXPECT_TRUE(expired);
-    co_await gyre::timeout(1h, leaf(1));
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(2ms, endless_leaf())));
+    EXPECT_EQ(co_await gyre::timeout(1h, leaf(1)), 1);
     auto work = []() -> gyre::task<> { co_await gyre::sleep(1ms); };
     co_await gyre::shield(work);
   });
@@ -71,6 +95,7 @@ TEST_P(task_faults, time_outs_and_shields_end_what_they_hold) {
 
 TEST_P(task_faults, a_task_group_stops_all_of_its_tasks) {
   survives([](fault_injection& f) -> gyre::task<> {
+    const no_leaf_is_left check;
     f.arm();
     auto inner = [](gyre::task_group& group) -> gyre::task<> {
       group.spawn(leaf(1), {.name = "a name that is longer than what fits into the object itself"}).detach();
@@ -88,20 +113,15 @@ TEST_P(task_faults, a_task_group_stops_all_of_its_tasks) {
 
 TEST_P(task_faults, failures_of_a_group_arrive) {
   survives([](fault_injection& f) -> gyre::task<> {
+    const no_leaf_is_left check;
     f.arm();
     auto body = [](gyre::task_group& group) -> gyre::task<> {
       group.spawn(failing("one failure, told at some length")).detach();
       group.spawn(failing("another failure, told at some length")).detach();
-      group.spawn(endless()).detach();
+      group.spawn(endless_leaf()).detach();
       co_return;
     };
-    bool failed = false;
-    try {
-      co_await gyre::task_group::scope(body);
-    } catch (const std::exception&) {
-      failed = true;
-    }
-    EXPECT_TRUE(failed);
+    EXPECT_TRUE(co_await throws<std::exception>(gyre::task_group::scope(body)));
   });
 }
 
@@ -112,26 +132,75 @@ TEST_P(task_faults, background_tasks_and_shared_tasks_end) {
     gyre::shared_task<int> shared(leaf(5));
     EXPECT_EQ(co_await shared, 5);
     EXPECT_EQ(co_await std::move(handle), 3);
-    gyre::spawn_then(leaf(3), [text = std::string(100, 'x')](auto) {});
-    co_await gyre::sleep(3ms);
+  });
+}
+
+TEST_P(task_faults, a_shared_task_that_could_not_start_is_started_by_the_next_await) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    const gyre::shared_task<int> shared(leaf(7));
+    const auto get = [&]() -> gyre::task<> { EXPECT_EQ(co_await shared, 7); };
+    const auto get_again = [&](bool) -> gyre::task<> { co_await get(); };
+    co_await fail_and_check(f, get, get_again);
+  });
+}
+
+TEST_P(task_faults, a_callback_of_spawn_then_is_called_once_or_not_at_all) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    int called = 0;
+    const auto start = [&]() -> gyre::task<> {
+      gyre::spawn_then(leaf(3), [&, text = std::string(100, 'x')](auto outcome) { called += outcome ? 1 : 100; });
+      co_return;
+    };
+    const auto check = [&](bool failed) -> gyre::task<> {
+      co_await gyre::sleep(3ms);
+      EXPECT_EQ(called, failed ? 0 : 1);
+    };
+    co_await fail_and_check(f, start, check);
+  });
+}
+
+TEST_P(task_faults, a_wait_lets_the_tasks_go_on) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    std::vector<gyre::task_handle<int>> handles;
+    for (int i = 0; i < 3; ++i) handles.push_back(gyre::spawn(leaf(i)));
+    const auto wait = [&]() -> gyre::task<> { EXPECT_EQ((co_await gyre::wait(handles)).done.size(), 3U); };
+    const auto check = [&](bool) -> gyre::task<> {
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(co_await handles[i], static_cast<int>(i));
+    };
+    co_await fail_and_check(f, wait, check);
+  });
+}
+
+TEST_P(task_faults, a_function_is_posted_or_destroyed) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    const auto owned = std::make_shared<int>(0);
+    const auto post = [&]() -> gyre::task<> {
+      gyre::event_loop::current().post([owned] { ++*owned; });
+      co_return;
+    };
+    const auto check = [&](bool failed) -> gyre::task<> {
+      EXPECT_EQ(owned.use_count(), failed ? 1 : 2);
+      co_await gyre::sleep(1ms);
+      EXPECT_EQ(*owned, failed ? 0 : 1);
+    };
+    co_await fail_and_check(f, post, check);
   });
 }
 
 TEST_P(task_faults, a_scope_for_background_tasks_ends_them) {
   survives([](fault_injection& f) -> gyre::task<> {
+    const no_leaf_is_left check;
     gyre::async_scope scope;
-    std::exception_ptr failure;
-    try {
-      f.arm();
+    const auto spawn = [&]() -> gyre::task<> {
       scope.spawn(leaf(1));
-      scope.spawn(endless(), {.name = "a name that is longer than what fits into the object itself"});
+      scope.spawn(endless_leaf(), {.name = "a name that is longer than what fits into the object itself"});
       co_await gyre::sleep(2ms);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    scope.cancel();
-    co_await scope.join();
-    if (failure) std::rethrow_exception(failure);
+    };
+    const auto end = [&](bool) -> gyre::task<> {
+      scope.cancel();
+      co_await scope.join();
+    };
+    co_await fail_and_check(f, spawn, end);
   });
 }
 

@@ -3,7 +3,7 @@
 #include <gyre/interop/asio.hpp>
 
 #include "tests/interop/asio_support.hpp"
-#include "tests/support/co_assert.hpp"
+#include "tests/support/loop_thread.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
@@ -18,34 +18,6 @@
 using namespace gyre_test;
 
 namespace {
-
-/// A loop that runs in its own thread until this object is destroyed.
-class loop_thread {
- public:
-  loop_thread()
-      : thread_([this] {
-          gyre::run([this]() -> gyre::task<> {
-            gyre::event stop;
-            stop_ = &stop;
-            loop_.set_value(&gyre::event_loop::current());
-            co_await stop.wait();
-          });
-        }),
-        known_(loop_.get_future().get()) {}
-  loop_thread(const loop_thread&) = delete;
-  loop_thread& operator=(const loop_thread&) = delete;
-  ~loop_thread() {
-    known_->post([this] { stop_->set(); });
-    thread_.join();
-  }
-  gyre::event_loop& loop() { return *known_; }
-
- private:
-  std::promise<gyre::event_loop*> loop_;
-  gyre::event* stop_ = nullptr;
-  std::thread thread_;
-  gyre::event_loop* known_;
-};
 
 gyre::task<std::string> greets(std::string who) {
   co_await gyre::sleep(1ms);

@@ -1,7 +1,8 @@
-// tests/support/error_of.hpp: an error as text.
+// tests/support/error_of.hpp: an error as text, or by its type.
 #pragma once
 
 #include <gyre/coro/task.hpp>
+#include <gyre/tasks/task_handle.hpp>
 
 #include <exception>
 #include <string>
@@ -17,6 +18,27 @@ gyre::task<std::string> error_of(Awaitable awaitable) {
     co_return "";
   } catch (const std::exception& error) {
     co_return error.what();
+  }
+}
+/// The same for a handle, which stays with the caller.
+template <class T>
+gyre::task<std::string> error_of(gyre::task_handle<T>& handle) {
+  try {
+    (void)co_await handle;
+    co_return "";
+  } catch (const std::exception& error) {
+    co_return error.what();
+  }
+}
+
+/// Whether the await throws an `Error`. Throws any other exception.
+template <class Error, class Awaitable>
+gyre::task<bool> throws(Awaitable awaitable) {
+  try {
+    (void)co_await std::move(awaitable);
+    co_return false;
+  } catch (const Error&) {
+    co_return true;
   }
 }
 

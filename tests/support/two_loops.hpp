@@ -19,12 +19,17 @@ inline std::string elsewhere(const std::string& operation, const std::string& ob
          " that belongs to the loop of another thread: use it in a task of its own loop, by ";
 }
 
+/// Runs `body`, a callable that returns a task<>, on the loop of another thread. This loop has no turn meanwhile.
+inline void run_elsewhere(body_ref<> body) {
+  std::thread([&] { gyre::run([&]() -> gyre::task<> { co_await body(); }); }).join();
+}
+
 /// Calls `first()` in a task, then awaits `then()`, which returns a task<>, on the loop of another thread. The first
 /// loop exists meanwhile.
 inline void on_two_loops(const std::function<void()>& first, body_ref<> then) {
   gyre::run([&]() -> gyre::task<> {
     first();
-    std::thread([&] { gyre::run([&]() -> gyre::task<> { co_await then(); }); }).join();
+    run_elsewhere(then);
     co_return;
   });
 }

@@ -5,6 +5,7 @@
 #include <gyre/testing/run_test.hpp>
 
 #include "tests/support/body_ref.hpp"
+#include "tests/support/cancels.hpp"
 #include "tests/support/error_of.hpp"
 
 #include <gtest/gtest.h>

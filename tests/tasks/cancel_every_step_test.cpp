@@ -4,7 +4,8 @@
 
 #include "tests/support/virtual_run.hpp"
 
-#include <vector>
+#include <stdexcept>
+#include <string>
 
 using namespace gyre_test;
 
@@ -42,8 +43,6 @@ gyre::task<int> part(ledger& book, int steps, int value) {
 /// Runs `scenario(book)` with a cancel at each step. `expect(book)` checks runs that were not cancelled.
 template <class Scenario, class Expect>
 void at_every_step(Scenario scenario, Expect expect, std::size_t min_cancelled) {
-  gyre::loop_options options;
-  options.virtual_time = true;
   ledger book;
   const auto make = [&]() -> gyre::task<> {
     book = {};
@@ -55,7 +54,7 @@ void at_every_step(Scenario scenario, Expect expect, std::size_t min_cancelled) 
     if (!was_cancelled) expect(book);
   };
   gyre::testing::cancel_report report;
-  EXPECT_NO_THROW(report = gyre::testing::cancel_at_every_await(make, check, options));
+  EXPECT_NO_THROW(report = gyre::testing::cancel_at_every_await(make, check, {.virtual_time = true}));
   EXPECT_GE(report.cancelled, min_cancelled);
   EXPECT_GE(report.completed, 1U);
   EXPECT_EQ(report.runs, report.cancelled + report.completed);
@@ -121,13 +120,7 @@ TEST(cancelled_at_every_step, nested_groups_return_only_when_no_grandchild_was_c
 
 TEST(cancelled_at_every_step, a_time_out_that_does_not_expire_gives_the_value_or_the_cancel) {
   const auto scenario = [](ledger& book) -> gyre::task<> {
-    bool expired = false;
-    try {
-      EXPECT_EQ(co_await gyre::timeout(1h, part(book, 6, 7)), 7);
-    } catch (const gyre::timed_out&) {
-      expired = true;
-    }
-    EXPECT_FALSE(expired);
+    EXPECT_EQ(co_await gyre::timeout(1h, part(book, 6, 7)), 7);
   };
   at_every_step(scenario, [](const ledger& book) { EXPECT_EQ(book.ended, 1); }, 5);
 }
@@ -139,12 +132,7 @@ TEST(cancelled_at_every_step, a_time_out_that_expires_around_a_group_is_timed_ou
       group.spawn(part(book, 20, 2));
       co_return;
     };
-    bool expired = false;
-    try {
-      co_await gyre::timeout(5ms, gyre::task_group::scope(body));
-    } catch (const gyre::timed_out&) {
-      expired = true;
-    }
+    const bool expired = co_await throws<gyre::timed_out>(gyre::timeout(5ms, gyre::task_group::scope(body)));
     if (!expired) ++book.returned_after_cut;
   };
   at_every_step(scenario, [](const ledger& book) { EXPECT_EQ(book.cut_off, 2); }, 5);
@@ -178,38 +166,40 @@ TEST(cancelled_at_every_step, waiting_for_a_spawned_task_and_cancelling_it_leave
   at_every_step(scenario, [](const ledger& book) { EXPECT_EQ(book.ended, 1); }, 3);
 }
 
-TEST(cancel_at_every_await, names_the_step_at_which_a_task_was_left_behind) {
-  const auto scenario = []() -> gyre::task<> {
-    co_await gyre::yield();
-    gyre::spawn(value_after(1h, 1)).detach();
-    co_await gyre::yield();
-  };
-  gyre::loop_options options;
-  options.virtual_time = true;
-  std::string what;
+// ---- the helper itself
+
+namespace {
+
+/// The message with which cancel_at_every_await ends.
+template <class Scenario>
+std::string complaint_about(Scenario scenario) {
   try {
-    gyre::testing::cancel_at_every_await(scenario, [](bool) {}, options);
+    gyre::testing::cancel_at_every_await(scenario, [](bool) {}, {.virtual_time = true});
+    return "";
   } catch (const std::logic_error& error) {
-    what = error.what();
+    return error.what();
   }
+}
+
+}  // namespace
+
+TEST(cancel_at_every_await, names_the_step_and_the_task_that_was_left_behind) {
+  const std::string what = complaint_about([]() -> gyre::task<> {
+    co_await gyre::yield();
+    gyre::spawn(value_after(1h, 1), {.name = "left behind"}).detach();
+    co_await gyre::yield();
+  });
   EXPECT_TRUE(what.starts_with("cancelled at step ")) << what;
-  EXPECT_TRUE(what.find("a task outlived the scenario") != std::string::npos) << what;
+  EXPECT_NE(what.find("a task outlived the scenario"), std::string::npos) << what;
+  EXPECT_NE(what.find("left behind, spawned at "), std::string::npos) << what;
 }
 
 TEST(cancel_at_every_await, names_what_the_scenario_threw) {
-  const auto scenario = []() -> gyre::task<> { co_await fail_after(1ms, "broken"); };
-  gyre::loop_options options;
-  options.virtual_time = true;
-  std::string what;
-  try {
-    gyre::testing::cancel_at_every_await(scenario, [](bool) {}, options);
-  } catch (const std::logic_error& error) {
-    what = error.what();
-  }
+  const std::string what = complaint_about([]() -> gyre::task<> { co_await fail_after(1ms, "broken"); });
   EXPECT_TRUE(what.ends_with("the scenario threw broken")) << what;
 }
 
-TEST(run_test, of_a_body_that_never_ends_cancels_it_and_says_so) {
+TEST(run_test, cancels_a_body_that_never_ends_and_says_so) {
   gyre::testing::test_options impatient;
   impatient.limit = std::chrono::milliseconds(50);
   testing::internal::CaptureStderr();
@@ -220,7 +210,7 @@ TEST(run_test, of_a_body_that_never_ends_cancels_it_and_says_so) {
   EXPECT_NE(text.find("cancel_every_step_test.cpp"), std::string::npos) << text;
 }
 
-TEST(run_test, without_a_positive_limit_is_refused) {
+TEST(run_test, refuses_a_limit_that_is_not_positive) {
   for (const auto limit : {0ms, -1ms}) {
     gyre::testing::test_options none;
     none.limit = limit;
@@ -230,7 +220,7 @@ TEST(run_test, without_a_positive_limit_is_refused) {
 
 TEST(run_test, gives_the_value_of_the_body) { EXPECT_EQ(gyre::testing::run_test(value_after(1ms, 3)), 3); }
 
-TEST(cancel_at_every_await, a_message_that_stops_the_program_names_the_step) {
+TEST(cancel_at_every_await, names_the_step_in_a_message_that_stops_the_program) {
   const auto stop = [] {
     const auto leave = []() -> gyre::task<> {
       gyre::async_scope scope;

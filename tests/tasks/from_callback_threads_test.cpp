@@ -2,6 +2,8 @@
 // never.
 #include <gyre/tasks/from_callback.hpp>
 
+#include "tests/support/co_assert.hpp"
+#include "tests/support/failure_log.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <functional>
@@ -50,7 +52,7 @@ TEST(from_callback_threads, errors_arrive_as_what_they_are) {
   });
 }
 
-TEST(from_callback_threads, what_the_constructor_of_the_value_throws_is_thrown_by_the_await) {
+TEST(from_callback_threads, an_exception_of_the_constructor_of_the_value_is_thrown_by_the_await) {
   run_virtual([]() -> gyre::task<> {
     struct refuses {
       refuses(int n) { throw std::out_of_range(std::to_string(n)); }  // NOLINT(google-explicit-constructor)
@@ -88,40 +90,53 @@ TEST(from_callback_threads, a_callback_that_nobody_can_call_any_more_is_an_error
   });
 }
 
+namespace {
+
+/// A library that keeps the callback of an operation.
+struct keeping_library {
+  std::optional<gyre::awaited_callback<int>> kept;
+
+  gyre::task<int> run() {
+    auto keep = [this](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
+    co_return co_await gyre::from_callback<int>(keep);
+  }
+  template <class Hook>
+  gyre::task<int> run(Hook on_cancel) {
+    auto keep = [this](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
+    co_return co_await gyre::from_callback<int>(keep, on_cancel);
+  }
+  /// Releases the operation after its last call.
+  void finish(int value) {
+    (*kept)(value);
+    kept.reset();
+  }
+};
+
+}  // namespace
+
 TEST(from_callback_threads, a_cancel_without_a_hook_stops_waiting_and_later_calls_are_ignored) {
   run_virtual([]() -> gyre::task<> {
-    std::optional<gyre::awaited_callback<int>> kept;
-    auto task = gyre::spawn([&]() -> gyre::task<> {
-      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
-      (void)co_await gyre::from_callback<int>(keep);
-    });
-    co_await gyre::yield();
-    task.cancel();
-    co_await task.wait();
-    EXPECT_TRUE(task.state().was_cancelled());
-    (*kept)(1);
-    kept.reset();
+    keeping_library library;
+    EXPECT_TRUE(co_await is_cancelled_after(1ms, library.run()));
+    library.finish(1);
   });
 }
 
 TEST(from_callback_threads, a_cancel_with_a_hook_waits_for_the_call_that_it_brings_about) {
   run_virtual([]() -> gyre::task<> {
-    std::optional<gyre::awaited_callback<int>> kept;
+    keeping_library library;
     bool asked = false;
-    auto task = gyre::spawn([&]() -> gyre::task<> {
-      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
-      auto on_cancel = [&] { asked = true; };
-      (void)co_await gyre::from_callback<int>(keep, on_cancel);
-    });
+    auto on_cancel = [&] { asked = true; };
+    auto task = gyre::spawn(library.run(on_cancel));
     co_await gyre::yield();
     task.cancel();
     co_await gyre::yield();
     EXPECT_TRUE(asked);
     EXPECT_FALSE(task.done());
-    kept->fail(std::make_error_code(std::errc::operation_canceled));
+    library.kept->fail(std::make_error_code(std::errc::operation_canceled));
     co_await task.wait();
     EXPECT_TRUE(task.state().was_cancelled());
-    kept.reset();
+    library.kept.reset();
   });
 }
 
@@ -129,14 +144,13 @@ TEST(from_callback_threads, a_cancel_with_a_hook_waits_for_the_call_that_it_brin
 enum class answer : int { error_code, dropped, exception };
 
 gyre::task<int> answered_when_cancelled(answer how) {
-  std::optional<gyre::awaited_callback<int>> kept;
-  auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
+  keeping_library library;
   auto on_cancel = [&] {
-    if (how == answer::error_code) kept->fail(std::make_error_code(std::errc::interrupted));
-    if (how == answer::exception) kept->fail(std::make_exception_ptr(std::runtime_error("broken")));
-    kept.reset();
+    if (how == answer::error_code) library.kept->fail(std::make_error_code(std::errc::interrupted));
+    if (how == answer::exception) library.kept->fail(std::make_exception_ptr(std::runtime_error("broken")));
+    library.kept.reset();
   };
-  co_return co_await gyre::from_callback<int>(keep, on_cancel);
+  co_return co_await library.run(on_cancel);
 }
 
 TEST(from_callback_threads, a_time_limit_on_the_operation_itself_is_timed_out) {
@@ -168,41 +182,29 @@ TEST(from_callback_threads, an_exception_that_a_cancel_brings_about_is_not_lost)
 
 TEST(from_callback_threads, the_hook_is_not_called_after_the_callback) {
   run_virtual([]() -> gyre::task<> {
-    std::optional<gyre::awaited_callback<int>> kept;
+    keeping_library library;
     bool asked = false;
-    auto task = gyre::spawn([&]() -> gyre::task<int> {
-      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
-      auto on_cancel = [&] { asked = true; };
-      co_return co_await gyre::from_callback<int>(keep, on_cancel);
-    });
+    auto on_cancel = [&] { asked = true; };
+    auto task = gyre::spawn(library.run(on_cancel));
     co_await gyre::yield();
-    (*kept)(5);
-    kept.reset();  // the library has released the operation, and the task has not yet been notified
+    library.finish(5);  // the task has not yet been notified
     task.cancel();
     EXPECT_EQ(co_await std::move(task), 5);
     EXPECT_FALSE(asked);
   });
 }
 
-TEST(from_callback_threads, what_the_hook_throws_is_reported_and_the_await_goes_on_waiting) {
+TEST(from_callback_threads, an_exception_of_the_hook_is_reported_and_the_await_goes_on_waiting) {
   run_virtual([]() -> gyre::task<> {
-    std::string reported;
-    gyre::event_loop::current().set_exception_handler(
-        [](const gyre::background_failure& failure, void* text) noexcept {
-          *static_cast<std::string*>(text) = failure.task_name;
-        },
-        &reported);
-    std::optional<gyre::awaited_callback<int>> kept;
-    auto task = gyre::spawn([&]() -> gyre::task<int> {
-      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
-      auto on_cancel = [] { throw std::runtime_error("hook"); };
-      co_return co_await gyre::from_callback<int>(keep, on_cancel);
-    });
+    const failure_log log;
+    keeping_library library;
+    auto on_cancel = [] { throw std::runtime_error("hook"); };
+    auto task = gyre::spawn(library.run(on_cancel));
     co_await gyre::yield();
     task.cancel();
-    EXPECT_EQ(reported, "on_cancel of from_callback");
-    (*kept)(5);
-    kept.reset();
+    CO_ASSERT_EQ(log.entries.size(), 1U);
+    EXPECT_EQ(log.entries[0].name, "on_cancel of from_callback");
+    library.finish(5);
     EXPECT_EQ(co_await std::move(task), 5);
   });
 }
@@ -227,12 +229,7 @@ TEST(from_callback_threads, calls_race_with_cancels_from_another_thread) {
 
 // Only a sanitizer reports that the last call uses the loop.
 TEST(from_callback_threads, a_callback_may_outlive_the_loop) {
-  std::optional<gyre::awaited_callback<int>> kept;
-  gyre::run([&]() -> gyre::task<> {
-    auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
-    auto waiting = gyre::from_callback<int>(keep);
-    EXPECT_THROW(co_await gyre::timeout(1ms, std::move(waiting)), gyre::timed_out);
-  });
-  (*kept)(1);
-  kept.reset();
+  keeping_library library;
+  gyre::run([&]() -> gyre::task<> { EXPECT_THROW(co_await gyre::timeout(1ms, library.run()), gyre::timed_out); });
+  library.finish(1);
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/error_of.hpp"
 #include "tests/support/sanitized.hpp"
 
 #include <pthread.h>
@@ -67,10 +68,7 @@ gyre::task<> call_tasks(live_counts& book, gyre::event_loop& first, gyre::event_
     (void)co_await gyre::on(first, further);
   }
   const end_of_call end(book);
-  try {
-    co_await gyre::on(second, failing);
-  } catch (const std::runtime_error&) {  // as expected
-  }
+  EXPECT_TRUE(co_await gyre_test::throws<std::runtime_error>(gyre::on(second, failing)));
 }
 
 gyre::task<> start_tasks(live_counts& book, gyre::event_loop& first, gyre::event_loop& second) {
@@ -84,13 +82,7 @@ gyre::task<> start_tasks(live_counts& book, gyre::event_loop& first, gyre::event
   const end_of_call end(book);
   auto started = gyre::spawn_on(second, there);
   started.cancel();
-  bool cancelled = false;
-  try {
-    (void)co_await gyre::join_or_cancel(started);
-  } catch (const gyre::task_cancelled&) {
-    cancelled = true;
-  }
-  EXPECT_TRUE(cancelled);
+  EXPECT_TRUE(co_await gyre_test::throws<gyre::task_cancelled>(gyre::join_or_cancel(started)));
 }
 
 using scenario = gyre::task<> (*)(live_counts& book, gyre::event_loop& first, gyre::event_loop& second);

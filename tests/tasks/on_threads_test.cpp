@@ -5,9 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <latch>
@@ -19,7 +17,7 @@
 #include <vector>
 
 #include "tests/support/co_assert.hpp"
-#include "tests/support/time_limit.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/tasks/remote_coroutines.hpp"
 
 using gyre_test::sleep_long;
@@ -28,10 +26,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Runs `body` on loop 0 of a runtime of two loops.
+/// Runs `body` on loop 0 of a runtime of several loops.
+template <class F>
+void run_loops(unsigned count, F body) {
+  gyre::run(std::move(body), {.threads = count});
+}
 template <class F>
 void run_two_loops(F body) {
-  gyre::run(std::move(body), {.threads = 2});
+  run_loops(2, std::move(body));
 }
 
 gyre::event_loop& other() {
@@ -82,14 +84,10 @@ TEST(on_threads, a_plain_function_runs_on_the_thread_of_the_other_loop) {
   });
 }
 
-TEST(on_threads, a_task_runs_on_the_other_loop_and_its_value_returns) {
-  run_two_loops([]() -> gyre::task<> { EXPECT_EQ(co_await gyre::on(other(), seven), "word 7"); });
-}
-
-TEST(on_threads, the_caller_continues_on_its_own_thread) {
+TEST(on_threads, a_task_runs_on_the_other_loop_and_the_caller_continues_on_its_own_thread_with_the_value) {
   run_two_loops([]() -> gyre::task<> {
     const auto here = std::this_thread::get_id();
-    co_await gyre::on(other(), seven);
+    EXPECT_EQ(co_await gyre::on(other(), seven), "word 7");
     EXPECT_EQ(std::this_thread::get_id(), here);
   });
 }
@@ -101,18 +99,12 @@ TEST(on_threads, a_value_that_can_only_be_moved_is_moved) {
   });
 }
 
-TEST(on_threads, an_exception_of_a_plain_function_reaches_the_caller) {
+TEST(on_threads, an_exception_of_a_plain_function_a_task_or_a_function_that_makes_no_task_reaches_the_caller) {
   run_two_loops([]() -> gyre::task<> {
     EXPECT_THROW(co_await gyre::on(other(), [] { throw std::runtime_error("plain"); }), std::runtime_error);
+    EXPECT_THROW(co_await gyre::on(other(), fail_there), std::runtime_error);
+    EXPECT_THROW(co_await gyre::on(other(), make_no_task), std::logic_error);
   });
-}
-
-TEST(on_threads, an_exception_of_a_task_reaches_the_caller) {
-  run_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), fail_there), std::runtime_error); });
-}
-
-TEST(on_threads, an_exception_of_a_function_that_makes_no_task_reaches_the_caller) {
-  run_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), make_no_task), std::logic_error); });
 }
 
 TEST(on_threads, a_plain_function_for_the_own_loop_runs_at_once) {
@@ -345,65 +337,42 @@ TEST(on_threads, an_exception_and_the_task_local_values_that_a_call_has_seen_end
     };
     for (int i = 0; i < 2000; ++i) {
       const auto value = bound.bind(at_home(home));
-      bool failed = false;
-      try {
-        co_await gyre::on(other(), fail);
-      } catch (const at_home&) {
-        failed = true;
-      }
-      EXPECT_TRUE(failed);
+      EXPECT_THROW(co_await gyre::on(other(), fail), at_home);
     }
   });
   EXPECT_EQ(ended_elsewhere, 0);
 }
 
 TEST(on_threads, every_loop_runs_a_function_and_the_results_come_in_the_order_of_the_loops) {
-  gyre::run(
-      []() -> gyre::task<> {
-        const std::vector<std::size_t> seen =
-            co_await gyre::for_each_loop([] { return gyre::event_loop::current().index(); });
-        EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
-      },
-      {.threads = 3});
+  run_loops(3, []() -> gyre::task<> {
+    const std::vector<std::size_t> seen =
+        co_await gyre::for_each_loop([] { return gyre::event_loop::current().index(); });
+    EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
+  });
 }
 
 TEST(on_threads, the_first_failure_of_a_loop_cancels_the_others) {
-  gyre::run(
-      []() -> gyre::task<> {
-        auto fail_on_one = []() -> gyre::task<> {
-          if (gyre::event_loop::current().index() == 1) throw std::runtime_error("one");
-          co_await gyre::sleep(1h);
-        };
-        EXPECT_THROW(co_await gyre::for_each_loop(fail_on_one), std::runtime_error);
-      },
-      {.threads = 3});
+  run_loops(3, []() -> gyre::task<> {
+    auto fail_on_one = []() -> gyre::task<> {
+      if (gyre::event_loop::current().index() == 1) throw std::runtime_error("one");
+      co_await gyre::sleep(1h);
+    };
+    EXPECT_THROW(co_await gyre::for_each_loop(fail_on_one), std::runtime_error);
+  });
 }
 
 TEST(on_threads, failures_of_all_loops_at_once_arrive_as_a_group) {
-  gyre::run(
-      []() -> gyre::task<> {
-        std::latch all_run(3);
-        auto fail = [&]() -> gyre::task<> {
-          co_await gyre::yield();
-          all_run.arrive_and_wait();
-          throw std::runtime_error("loop " + std::to_string(gyre::event_loop::current().index()));
-        };
-        std::vector<std::string> failures;
-        try {
-          co_await gyre::for_each_loop(fail);
-        } catch (const gyre::exception_group& group) {
-          for (const std::exception_ptr& each : group) {
-            try {
-              std::rethrow_exception(each);
-            } catch (const std::runtime_error& failure) {
-              failures.emplace_back(failure.what());
-            }
-          }
-        }
-        std::ranges::sort(failures);
-        EXPECT_EQ(failures, (std::vector<std::string>{"loop 0", "loop 1", "loop 2"}));
-      },
-      {.threads = 3});
+  run_loops(3, []() -> gyre::task<> {
+    std::latch all_run(3);
+    auto fail = [&]() -> gyre::task<> {
+      co_await gyre::yield();
+      all_run.arrive_and_wait();
+      throw std::runtime_error("loop " + std::to_string(gyre::event_loop::current().index()));
+    };
+    const std::string text = co_await gyre_test::error_of(gyre::for_each_loop(fail));
+    EXPECT_TRUE(text.starts_with("3 tasks failed: ")) << text;
+    for (const char* each : {"loop 0", "loop 1", "loop 2"}) EXPECT_NE(text.find(each), std::string::npos) << text;
+  });
 }
 
 TEST(on_threads, a_loop_outside_of_a_runtime_is_its_only_loop) {

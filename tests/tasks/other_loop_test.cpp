@@ -20,12 +20,6 @@ namespace {
 
 task<> nothing() { co_return; }
 
-/// Runs `body` on the loop of another thread, and waits for its end without a turn of this loop.
-template <class Body>
-void elsewhere_run(Body body) {
-  std::thread([&] { gyre::run([&]() -> task<> { co_await body(); }); }).join();
-}
-
 }  // namespace
 
 class other_loop_tasks_death : public testing::Test {
@@ -35,7 +29,7 @@ class other_loop_tasks_death : public testing::Test {
   }
 };
 
-TEST_F(other_loop_tasks_death, the_handle_of_a_running_task) {
+TEST_F(other_loop_tasks_death, a_handle_of_a_running_task_stops_a_debug_build) {
   gyre::task_handle<> handle;
   const auto first = [&] { handle = gyre::spawn(gyre::as_task(gyre::sleep(1h))); };
   const char* const name = "a task_handle";
@@ -50,11 +44,11 @@ TEST_F(other_loop_tasks_death, the_handle_of_a_running_task) {
   expect_stop_in_await(first, [&]() -> auto& { return handle; }, elsewhere("co_await", name));
 }
 
-TEST_F(other_loop_tasks_death, the_task_itself) {
+TEST_F(other_loop_tasks_death, a_task_that_is_cancelled_through_this_task_stops_a_debug_build) {
   const auto scenario = [] {
     run_virtual([]() -> task<> {
       gyre::this_task self = co_await gyre::current_task();
-      elsewhere_run([&]() -> task<> {
+      run_elsewhere([&]() -> task<> {
         self.cancel();
         co_return;
       });
@@ -63,11 +57,11 @@ TEST_F(other_loop_tasks_death, the_task_itself) {
   EXPECT_DEATH(scenario(), elsewhere("cancel", "a this_task"));
 }
 
-TEST_F(other_loop_tasks_death, a_task_group) {
+TEST_F(other_loop_tasks_death, a_task_group_stops_a_debug_build) {
   const auto in_group = [](auto use) {
     run_virtual([&]() -> task<> {
       auto body = [&](gyre::task_group& group) -> task<> {
-        elsewhere_run([&]() -> task<> { co_await use(group); });
+        run_elsewhere([&]() -> task<> { co_await use(group); });
         co_return;
       };
       co_await gyre::task_group::scope(body);
@@ -87,7 +81,7 @@ TEST_F(other_loop_tasks_death, a_task_group) {
   EXPECT_DEATH(in_group([](gyre::task_group& group) -> task<> { co_await group.wait(); }), elsewhere("waiting", name));
 }
 
-TEST_F(other_loop_tasks_death, a_task_group_on_a_thread_without_a_loop) {
+TEST_F(other_loop_tasks_death, a_task_group_on_a_thread_without_a_loop_stops_a_debug_build) {
   const auto scenario = [] {
     run_virtual([]() -> task<> {
       auto body = [](gyre::task_group& group) -> task<> {
@@ -100,7 +94,7 @@ TEST_F(other_loop_tasks_death, a_task_group_on_a_thread_without_a_loop) {
   EXPECT_DEATH(scenario(), elsewhere("cancel", "a group of tasks"));
 }
 
-TEST_F(other_loop_tasks_death, an_async_scope) {
+TEST_F(other_loop_tasks_death, an_async_scope_stops_a_debug_build) {
   std::optional<gyre::async_scope> scope;
   const auto first = [&] { scope.emplace(); };
   const char* const name = "a group of tasks";
@@ -109,11 +103,11 @@ TEST_F(other_loop_tasks_death, an_async_scope) {
   expect_stop_in_await(first, [&] { return scope->join(); }, elsewhere("waiting", name));
 }
 
-TEST_F(other_loop_tasks_death, a_timeout_scope) {
+TEST_F(other_loop_tasks_death, a_timeout_scope_stops_a_debug_build) {
   const auto scenario = [] {
     run_virtual([]() -> task<> {
       auto body = [](gyre::timeout_scope& scope) -> task<> {
-        elsewhere_run([&]() -> task<> {
+        run_elsewhere([&]() -> task<> {
           scope.reschedule(1h);
           co_return;
         });
@@ -125,7 +119,7 @@ TEST_F(other_loop_tasks_death, a_timeout_scope) {
   EXPECT_DEATH(scenario(), elsewhere("reschedule", "a timeout_scope"));
 }
 
-TEST_F(other_loop_tasks_death, a_shared_task) {
+TEST_F(other_loop_tasks_death, a_shared_task_stops_a_debug_build) {
   std::optional<gyre::shared_task<>> shared(std::in_place, nothing());
   const auto first = [&] { (void)shared->done(); };
   const char* const name = "a shared_task";
@@ -134,7 +128,7 @@ TEST_F(other_loop_tasks_death, a_shared_task) {
   expect_stop_in_await(first, [&]() -> auto& { return *shared; }, elsewhere("co_await", name));
 }
 
-TEST(other_loop_interval_death, an_interval) {
+TEST(other_loop_interval_death, an_interval_stops_the_program) {
   gyre::interval* ticking = nullptr;
   const auto first = [&] {
     ticking = new gyre::interval(1s);
@@ -164,7 +158,7 @@ TEST(other_loop_tasks, a_handle_may_outlive_its_loop_and_be_destroyed_by_any_thr
       co_await handle.wait();
     });
   }).join();
-  elsewhere_run([&]() -> task<> {
+  run_elsewhere([&]() -> task<> {
     EXPECT_EQ(handle.result(), 3);
     handle = {};
     co_return;

@@ -62,7 +62,7 @@ TEST(reference_to, converts_to_the_reference_and_to_the_standard_wrapper) {
   static_assert(std::is_void_v<gyre::storable<void>> && std::is_void_v<gyre::restored<void>>);
 }
 
-TEST(task_of_a_reference, as_result_and_as_expected_hold_it) {
+TEST(task_of_a_reference, is_held_by_as_result_and_as_expected) {
   run_virtual([]() -> gyre::task<> {
     table t(1);
     std::expected<gyre::reference_to<table>, std::exception_ptr> result = co_await gyre::as_result(find_now(t));
@@ -78,7 +78,7 @@ TEST(task_of_a_reference, as_result_and_as_expected_hold_it) {
   });
 }
 
-TEST(task_of_a_reference, gather_returns_it) {
+TEST(task_of_a_reference, is_returned_by_gather) {
   run_virtual([]() -> gyre::task<> {
     table one(1);
     table two(2);
@@ -97,7 +97,7 @@ TEST(task_of_a_reference, gather_returns_it) {
   });
 }
 
-TEST(task_of_a_reference, race_returns_it) {
+TEST(task_of_a_reference, is_returned_by_race) {
   run_virtual([]() -> gyre::task<> {
     table one(1);
     table two(2);
@@ -113,7 +113,7 @@ TEST(task_of_a_reference, race_returns_it) {
   });
 }
 
-TEST(task_of_a_reference, first_n_returns_it) {
+TEST(task_of_a_reference, is_returned_by_first_n) {
   run_virtual([]() -> gyre::task<> {
     table one(1);
     table two(2);
@@ -125,7 +125,7 @@ TEST(task_of_a_reference, first_n_returns_it) {
   });
 }
 
-TEST(task_of_a_reference, handles_give_it_to_every_await) {
+TEST(task_of_a_reference, is_given_to_every_await_by_its_handle) {
   run_virtual([]() -> gyre::task<> {
     table t(1);
     auto running = gyre::spawn(find_later(t));
@@ -139,7 +139,7 @@ TEST(task_of_a_reference, handles_give_it_to_every_await) {
   });
 }
 
-TEST(task_of_a_reference, wait_and_as_completed_take_its_handles) {
+TEST(task_of_a_reference, has_handles_for_wait_and_as_completed) {
   run_virtual([]() -> gyre::task<> {
     table one(1);
     table two(2);
@@ -158,7 +158,7 @@ TEST(task_of_a_reference, wait_and_as_completed_take_its_handles) {
   });
 }
 
-TEST(task_of_a_reference, shared_task_gives_it_to_every_await) {
+TEST(task_of_a_reference, is_given_to_every_await_by_shared_task) {
   run_virtual([]() -> gyre::task<> {
     table t(1);
     const gyre::shared_task<table&> shared(find_now(t));
@@ -169,7 +169,7 @@ TEST(task_of_a_reference, shared_task_gives_it_to_every_await) {
   });
 }
 
-TEST(task_of_a_reference, timeout_wait_for_and_shield_return_it) {
+TEST(task_of_a_reference, is_returned_by_timeout_wait_for_and_shield) {
   run_virtual([]() -> gyre::task<> {
     table t(1);
     EXPECT_EQ(&co_await gyre::timeout(1s, find_later(t)), &t);
@@ -184,7 +184,7 @@ TEST(task_of_a_reference, timeout_wait_for_and_shield_return_it) {
   });
 }
 
-TEST(task_of_a_reference, for_each_concurrent_ignores_it) {
+TEST(task_of_a_reference, is_ignored_by_for_each_concurrent) {
   run_virtual([]() -> gyre::task<> {
     table t(0);
     const auto count = [&](int) -> gyre::task<table&> {
@@ -197,7 +197,7 @@ TEST(task_of_a_reference, for_each_concurrent_ignores_it) {
   });
 }
 
-TEST(task_of_a_reference, spawn_then_passes_it_to_the_callback) {
+TEST(task_of_a_reference, is_passed_to_the_callback_of_spawn_then) {
   run_virtual([]() -> gyre::task<> {
     table t(1);
     table* passed = nullptr;
@@ -210,7 +210,7 @@ TEST(task_of_a_reference, spawn_then_passes_it_to_the_callback) {
   });
 }
 
-TEST(task_of_a_reference, from_callback_passes_it) {
+TEST(task_of_a_reference, is_passed_on_by_from_callback) {
   run_virtual([]() -> gyre::task<> {
     table t(1);
     const auto call = [&](const gyre::awaited_callback<table&>& done) { done(t); };
@@ -221,7 +221,7 @@ TEST(task_of_a_reference, from_callback_passes_it) {
   });
 }
 
-TEST(task_of_a_reference, as_task_and_run_return_it) {
+TEST(task_of_a_reference, is_returned_by_as_task_and_run) {
   table t(1);
   EXPECT_EQ(&gyre::run(find_now(t)), &t);
   EXPECT_EQ(&gyre::testing::run_test(find_now(t)), &t);
@@ -231,7 +231,7 @@ TEST(task_of_a_reference, as_task_and_run_return_it) {
   });
 }
 
-TEST(task_of_a_reference_threads, on_and_spawn_on_return_it) {
+TEST(task_of_a_reference_threads, is_returned_by_on_and_spawn_on) {
   const auto body = []() -> gyre::task<> {
     table t(1);
     gyre::event_loop& other = (*gyre::event_loop::current().group())[1];
@@ -248,7 +248,7 @@ TEST(task_of_a_reference_threads, on_and_spawn_on_return_it) {
   gyre::run(body, {.threads = 2});
 }
 
-TEST(task_of_a_reference_threads, for_each_loop_returns_one_of_each_loop) {
+TEST(task_of_a_reference_threads, is_returned_for_each_loop_by_for_each_loop) {
   const auto body = []() -> gyre::task<> {
     table t(1);
     const auto plain = [&]() -> table& { return t; };
@@ -261,7 +261,7 @@ TEST(task_of_a_reference_threads, for_each_loop_returns_one_of_each_loop) {
   gyre::run(body, {.threads = 2});
 }
 
-TEST(task_of_a_reference_threads, to_thread_and_via_return_it) {
+TEST(task_of_a_reference_threads, is_returned_by_to_thread_and_via) {
   run_virtual([]() -> gyre::task<> {
     table t(1);
     const auto function = [&]() -> table& { return t; };
@@ -275,7 +275,7 @@ TEST(task_of_a_reference_threads, to_thread_and_via_return_it) {
   });
 }
 
-TEST(task_of_a_reference_threads, run_coroutine_threadsafe_and_blocking_run_return_it) {
+TEST(task_of_a_reference_threads, is_returned_by_run_coroutine_threadsafe_and_blocking_run) {
   table t(1);
   const auto body = [&]() -> gyre::task<> {
     gyre::event_loop& here = gyre::event_loop::current();

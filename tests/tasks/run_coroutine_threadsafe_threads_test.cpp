@@ -1,7 +1,8 @@
 // tests/tasks/run_coroutine_threadsafe_threads_test.cpp: threads without a loop that call coroutines.
 #include <gyre/tasks/run_coroutine_threadsafe.hpp>
 
-#include <gyre/gyre.hpp>
+#include "tests/support/loop_thread.hpp"
+#include "tests/tasks/remote_coroutines.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,47 +14,14 @@
 #include <thread>
 #include <vector>
 
-#include "tests/tasks/remote_coroutines.hpp"
-
+using gyre_test::loop_thread;
 using gyre_test::sleep_long;
 using gyre_test::word;
 using namespace std::chrono_literals;
 
 namespace {
 
-/// A loop on its own thread, until the end of the test.
-class loop_thread {
- public:
-  loop_thread() : thread_([this] { run(); }) { there_.acquire(); }
-  loop_thread(const loop_thread&) = delete;
-  loop_thread& operator=(const loop_thread&) = delete;
-  ~loop_thread() { stop(); }
-
-  void stop() {
-    if (!thread_.joinable()) return;
-    loop_->post([this]() noexcept { stopped_.set(); });
-    thread_.join();
-  }
-  [[nodiscard]] gyre::event_loop& loop() const noexcept { return *loop_; }
-  [[nodiscard]] std::thread::id id() const noexcept { return thread_.get_id(); }
-
- private:
-  void run() {
-    auto body = [this]() -> gyre::task<> {
-      loop_ = &gyre::event_loop::current();
-      there_.release();
-      co_await stopped_.wait();
-    };
-    gyre::run(body);
-  }
-
-  gyre::event stopped_;
-  gyre::event_loop* loop_ = nullptr;
-  std::binary_semaphore there_{0};
-  std::thread thread_;
-};
-
-gyre::task<int> fail() {
+gyre::task<> fail() {
   co_await gyre::yield();
   throw std::runtime_error("failed there");
 }
@@ -67,7 +35,7 @@ TEST(run_coroutine_threadsafe_threads, gives_a_thread_the_value_of_a_coroutine) 
   EXPECT_EQ(gyre::blocking_run(there.loop(), word(8)), "word 8");
 }
 
-TEST(run_coroutine_threadsafe_threads, the_coroutine_runs_on_the_thread_of_the_loop) {
+TEST(run_coroutine_threadsafe_threads, runs_the_coroutine_on_the_thread_of_the_loop) {
   const loop_thread there;
   const auto id = gyre::blocking_run(there.loop(), []() -> gyre::task<std::thread::id> {
     co_await gyre::yield();
@@ -81,7 +49,7 @@ TEST(run_coroutine_threadsafe_threads, throws_what_the_coroutine_throws) {
   EXPECT_THROW(gyre::blocking_run(there.loop(), fail()), std::runtime_error);
 }
 
-TEST(run_coroutine_threadsafe_threads, a_task_of_nothing_can_be_waited_for) {
+TEST(run_coroutine_threadsafe_threads, waits_for_a_task_that_gives_nothing) {
   const loop_thread there;
   std::atomic<bool> ran = false;
   gyre::blocking_run(there.loop(), [&]() -> gyre::task<> {
@@ -91,14 +59,14 @@ TEST(run_coroutine_threadsafe_threads, a_task_of_nothing_can_be_waited_for) {
   EXPECT_TRUE(ran);
 }
 
-TEST(run_coroutine_threadsafe_threads, a_value_that_can_only_be_moved_is_moved) {
+TEST(run_coroutine_threadsafe_threads, moves_a_value_that_cannot_be_copied) {
   const loop_thread there;
   auto made = gyre::blocking_run(there.loop(),
                                  []() -> gyre::task<std::unique_ptr<int>> { co_return std::make_unique<int>(5); });
   EXPECT_EQ(*made, 5);
 }
 
-TEST(run_coroutine_threadsafe_threads, a_wait_with_a_limit_ends_and_the_task_goes_on) {
+TEST(run_coroutine_threadsafe_threads, lets_the_task_go_on_when_a_wait_with_a_limit_ends) {
   const loop_thread there;
   auto sleeping = gyre::run_coroutine_threadsafe(there.loop(), sleep_long());
   EXPECT_FALSE(sleeping.wait_for(1ms));
@@ -109,14 +77,14 @@ TEST(run_coroutine_threadsafe_threads, a_wait_with_a_limit_ends_and_the_task_goe
   sleeping.cancel();
 }
 
-TEST(run_coroutine_threadsafe_threads, the_end_of_the_loop_cancels_it) {
+TEST(run_coroutine_threadsafe_threads, is_cancelled_by_the_end_of_the_loop) {
   loop_thread there;
   auto sleeping = gyre::run_coroutine_threadsafe(there.loop(), sleep_long());
   there.stop();
   EXPECT_THROW(sleeping.get(), gyre::task_cancelled);
 }
 
-TEST(run_coroutine_threadsafe_threads, dropping_the_handle_lets_the_task_go_on) {
+TEST(run_coroutine_threadsafe_threads, lets_the_task_go_on_when_the_handle_is_dropped) {
   const loop_thread there;
   std::binary_semaphore done(0);
   {
@@ -128,22 +96,16 @@ TEST(run_coroutine_threadsafe_threads, dropping_the_handle_lets_the_task_go_on) 
   done.acquire();
 }
 
-TEST(run_coroutine_threadsafe_threads, on_the_thread_of_the_loop_it_says_that_it_would_wait_for_itself) {
+TEST(run_coroutine_threadsafe_threads, says_on_the_thread_of_the_loop_that_it_would_wait_for_itself) {
   const loop_thread there;
-  const bool refused = gyre::blocking_run(there.loop(), []() -> gyre::task<bool> {
-    auto& loop = gyre::event_loop::current();
-    auto own = gyre::run_coroutine_threadsafe(loop, word(1));
-    try {
-      (void)own.get();
-    } catch (const std::logic_error&) {
-      co_return true;
-    }
-    co_return false;
+  gyre::blocking_run(there.loop(), []() -> gyre::task<> {
+    auto own = gyre::run_coroutine_threadsafe(gyre::event_loop::current(), word(1));
+    EXPECT_THROW((void)own.get(), std::logic_error);
+    co_return;
   });
-  EXPECT_TRUE(refused);
 }
 
-TEST(run_coroutine_threadsafe_threads, many_threads_call_and_cancel_at_once) {
+TEST(run_coroutine_threadsafe_threads, serves_many_threads_that_call_and_cancel_at_once) {
   loop_thread there;
   std::vector<std::thread> threads;
   std::atomic<int> values = 0;
@@ -167,7 +129,7 @@ TEST(run_coroutine_threadsafe_threads, many_threads_call_and_cancel_at_once) {
   EXPECT_EQ(cancels, 400);
 }
 
-TEST(shared_task_handle, the_longest_limit_there_is_waits_until_the_task_has_ended) {
+TEST(shared_task_handle, waits_until_the_task_has_ended_with_the_longest_limit_there_is) {
   const loop_thread other;
   std::binary_semaphore asked(0);
   auto release = [&]() -> gyre::task<int> {
@@ -184,12 +146,12 @@ TEST(shared_task_handle, the_longest_limit_there_is_waits_until_the_task_has_end
 
 TEST(shared_task_handle, may_be_cancelled_again_and_again) {
   const loop_thread other;
-  auto handle = gyre::run_coroutine_threadsafe(other.loop(), []() -> gyre::task<> { co_await gyre::sleep(1h); });
+  auto handle = gyre::run_coroutine_threadsafe(other.loop(), sleep_long());
   for (int i = 0; i < 10; ++i) handle.cancel();
   EXPECT_THROW(handle.get(), gyre::task_cancelled);
 }
 
-TEST(run_coroutine_threadsafe_threads, the_task_sees_the_task_local_values_of_its_caller_as_long_as_it_lives) {
+TEST(run_coroutine_threadsafe_threads, shows_the_task_the_task_local_values_of_its_caller_as_long_as_it_lives) {
   static const gyre::task_local<std::string> request_id;
   loop_thread there;
   std::vector<gyre::shared_task_handle<std::string>> asked;
@@ -218,11 +180,7 @@ TEST(run_coroutine_threadsafe_threads, leaves_no_handle_of_a_running_task_behind
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(run_coroutine_threadsafe_threads, a_failure_that_nobody_asks_for_is_reported) {
-  auto fail = []() -> gyre::task<> {
-    co_await gyre::yield();
-    throw std::runtime_error("nobody asked");
-  };
+TEST(run_coroutine_threadsafe_threads, reports_a_failure_that_nobody_asks_for) {
   testing::internal::CaptureStderr();
   {
     const loop_thread other;
@@ -231,11 +189,11 @@ TEST(run_coroutine_threadsafe_threads, a_failure_that_nobody_asks_for_is_reporte
     while (!handle.done()) std::this_thread::yield();  // dropped afterwards
     auto asked = gyre::run_coroutine_threadsafe(other.loop(), fail);
     EXPECT_THROW(asked.get(), std::runtime_error);
-    auto cancelled = gyre::run_coroutine_threadsafe(other.loop(), []() -> gyre::task<> { co_await gyre::sleep(1h); });
+    auto cancelled = gyre::run_coroutine_threadsafe(other.loop(), sleep_long());
     cancelled.cancel();
   }
   const std::string said = testing::internal::GetCapturedStderr();
   std::size_t reports = 0;
-  for (std::size_t at = 0; (at = said.find("failed: nobody asked", at)) != std::string::npos; ++at) ++reports;
+  for (std::size_t at = 0; (at = said.find("failed: failed there", at)) != std::string::npos; ++at) ++reports;
   EXPECT_EQ(reports, 2U) << said;
 }

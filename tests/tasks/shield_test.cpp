@@ -3,63 +3,50 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <string>
+
 using namespace gyre_test;
 
-namespace {
-
-/// Runs `body` as a task, cancels it after `time`, and waits for it. Returns whether the cancel ended it.
-template <class Body>
-gyre::task<bool> cancel_after(std::chrono::milliseconds time, Body body) {
-  auto handle = gyre::spawn(std::move(body));
-  co_await gyre::sleep(time);
-  handle.cancel();
-  co_await handle.wait();
-  co_return handle.state().was_cancelled();
-}
-
-}  // namespace
-
-TEST(shield, a_cancel_that_came_before_does_not_reach_what_is_inside) {
+TEST(shield, keeps_a_cancel_that_came_before_from_what_is_inside) {
   run_virtual([]() -> gyre::task<> {
     int result = 0;
     auto body = [&]() -> gyre::task<> {
-      bool cancelled = false;
-      try {
-        co_await gyre::sleep(1h);
-      } catch (const gyre::cancelled&) {
-        cancelled = true;
-      }
-      if (cancelled) result = co_await gyre::shield(value_after(5ms, 9));
+      co_await outlast_cancel();
+      result = co_await gyre::shield(value_after(5ms, 9));
     };
-    EXPECT_FALSE(co_await cancel_after(1ms, body));  // it awaited nothing more, and returned
+    EXPECT_FALSE(co_await is_cancelled_after(1ms, body));  // it awaited nothing more, and returned
     EXPECT_EQ(result, 9);
   });
 }
 
-TEST(shield, a_cancel_that_comes_during_it_meets_the_next_await) {
+TEST(shield, lets_clean_up_finish_when_a_cancel_comes_during_it_and_then_the_next_await_fails) {
   run_virtual([]() -> gyre::task<> {
     const auto begin = gyre::now();
     std::string trace;
     auto body = [&]() -> gyre::task<> {
-      co_await gyre::shield(gyre::sleep(20ms));
-      trace += 'a';
-      co_await gyre::yield();
+      auto clean_up = [&]() -> gyre::task<> {
+        co_await gyre::sleep(20ms);
+        trace += 'a';
+      };
+      co_await gyre::shield(clean_up);
       trace += 'b';
+      co_await gyre::yield();
+      trace += 'c';
     };
-    EXPECT_TRUE(co_await cancel_after(5ms, body));
-    EXPECT_EQ(trace, "a");
+    EXPECT_TRUE(co_await is_cancelled_after(5ms, body));
+    EXPECT_EQ(trace, "ab");
     EXPECT_EQ(since(begin), 20ms);
   });
 }
 
-TEST(shield, after_it_a_cancel_works_as_before) {
+TEST(shield, has_no_effect_on_a_cancel_after_it) {
   run_virtual([]() -> gyre::task<> {
     const auto begin = gyre::now();
     auto body = []() -> gyre::task<> {
       co_await gyre::shield(gyre::sleep(1ms));
       co_await gyre::sleep(1h);
     };
-    EXPECT_TRUE(co_await cancel_after(5ms, body));
+    EXPECT_TRUE(co_await is_cancelled_after(5ms, body));
     EXPECT_EQ(since(begin), 5ms);
   });
 }
@@ -87,20 +74,16 @@ TEST(shield, protects_tasks_that_are_spawned_in_a_group_inside_it) {
       co_return;
     };
     auto body = [&]() -> gyre::task<> { co_await gyre::shield(gyre::task_group::scope(group_body)); };
-    EXPECT_FALSE(co_await cancel_after(1ms, body));
+    EXPECT_FALSE(co_await is_cancelled_after(1ms, body));
     EXPECT_EQ(finished, 3);
   });
 }
 
-TEST(shield, a_time_out_and_a_group_inside_it_still_cancel_what_is_theirs) {
+TEST(shield, lets_a_time_out_and_a_group_inside_it_cancel_what_is_theirs) {
   run_virtual([]() -> gyre::task<> {
     bool expired = false;
     auto inside = [&]() -> gyre::task<> {
-      try {
-        co_await gyre::timeout(5ms, gyre::sleep(1h));
-      } catch (const gyre::timed_out&) {
-        expired = true;
-      }
+      expired = co_await throws<gyre::timed_out>(gyre::timeout(5ms, gyre::sleep(1h)));
       auto group_body = [](gyre::task_group& group) -> gyre::task<> {
         group.spawn(value_after(1h, 1));
         group.cancel();
@@ -109,25 +92,19 @@ TEST(shield, a_time_out_and_a_group_inside_it_still_cancel_what_is_theirs) {
       co_await gyre::task_group::scope(group_body);
     };
     auto body = [&]() -> gyre::task<> { co_await gyre::shield(inside); };
-    EXPECT_FALSE(co_await cancel_after(1ms, body));
+    EXPECT_FALSE(co_await is_cancelled_after(1ms, body));
     EXPECT_TRUE(expired);
   });
 }
 
-TEST(shield, inside_a_time_out_delays_it_and_the_time_out_is_still_reported) {
+TEST(shield, delays_a_time_out_around_it_which_is_still_reported) {
   run_virtual([]() -> gyre::task<> {
     const auto begin = gyre::now();
-    bool expired = false;
     auto body = []() -> gyre::task<> {
       co_await gyre::shield(gyre::sleep(30ms));
       co_await gyre::sleep(1h);
     };
-    try {
-      co_await gyre::timeout(10ms, body);
-    } catch (const gyre::timed_out&) {
-      expired = true;
-    }
-    EXPECT_TRUE(expired);
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(10ms, body)));
     EXPECT_EQ(since(begin), 30ms);
   });
 }

@@ -1,6 +1,8 @@
 // tests/tasks/spawn_then_test.cpp: callback code is notified exactly once of the end of a task.
 #include <gyre/tasks/spawn_then.hpp>
 
+#include "tests/support/co_assert.hpp"
+#include "tests/support/failure_log.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <memory>
@@ -10,7 +12,7 @@
 
 using namespace gyre_test;
 
-TEST(spawn_then, tells_callback_code_how_a_task_ended) {
+TEST(spawn_then, calls_back_with_the_outcome_of_the_task) {
   std::vector<std::string> told;
   run_virtual([&]() -> gyre::task<> {
     gyre::spawn_then(value_after(1ms, 3), [&](auto outcome) { told.push_back(std::to_string(outcome.value())); });
@@ -21,7 +23,7 @@ TEST(spawn_then, tells_callback_code_how_a_task_ended) {
   EXPECT_EQ(told, (std::vector<std::string>{"3", "failed", "cancelled"}));
 }
 
-TEST(spawn_then, a_task_that_the_end_of_the_loop_keeps_from_beginning_is_told_as_well) {
+TEST(spawn_then, calls_back_for_a_task_that_the_end_of_the_loop_keeps_from_beginning) {
   std::vector<std::string> told;
   run_virtual([&]() -> gyre::task<> {
     auto tell = [&told](auto outcome) { told.push_back(outcome ? "?" : "cancelled"); };
@@ -31,7 +33,7 @@ TEST(spawn_then, a_task_that_the_end_of_the_loop_keeps_from_beginning_is_told_as
   EXPECT_EQ(told, std::vector<std::string>{"cancelled"});
 }
 
-TEST(spawn_then, may_own_what_cannot_be_copied) {
+TEST(spawn_then, takes_a_callback_that_cannot_be_copied) {
   int told = 0;
   run_virtual([&]() -> gyre::task<> {
     auto tell = [&told, owned = std::make_unique<int>(3)](auto outcome) { told += *owned + outcome.value(); };
@@ -41,16 +43,12 @@ TEST(spawn_then, may_own_what_cannot_be_copied) {
   EXPECT_EQ(told, 7);
 }
 
-TEST(spawn_then, what_the_callback_throws_is_reported) {
+TEST(spawn_then, reports_an_exception_of_the_callback) {
   run_virtual([]() -> gyre::task<> {
-    std::string reported;
-    gyre::event_loop::current().set_exception_handler(
-        [](const gyre::background_failure& failure, void* text) noexcept {
-          *static_cast<std::string*>(text) = failure.task_name;
-        },
-        &reported);
+    const failure_log log;
     gyre::spawn_then(value_after(1ms, 4), [](const auto&) { throw std::runtime_error("no"); });
     co_await gyre::sleep(2ms);
-    EXPECT_EQ(reported, "spawn_then");
+    CO_ASSERT_EQ(log.entries.size(), 1U);
+    EXPECT_EQ(log.entries[0].name, "spawn_then");
   });
 }

@@ -3,6 +3,9 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <memory>
+#include <new>
+#include <optional>
 #include <string>
 
 using namespace gyre_test;
@@ -57,7 +60,7 @@ TEST(task_local, flows_into_spawned_tasks_and_outlives_its_scope_there) {
   });
 }
 
-TEST(task_local, what_a_child_binds_its_parent_and_siblings_do_not_see) {
+TEST(task_local, is_not_seen_by_parent_and_siblings_when_a_child_binds_it) {
   run_virtual([]() -> gyre::task<> {
     const auto bound = request_id.bind("parent");
     auto binds = []() -> gyre::task<std::string> {
@@ -72,7 +75,7 @@ TEST(task_local, what_a_child_binds_its_parent_and_siblings_do_not_see) {
   });
 }
 
-TEST(task_local, an_eager_child_gives_the_parent_its_own_values_back) {
+TEST(task_local, is_given_back_to_the_parent_by_an_eager_child) {
   run_virtual([]() -> gyre::task<> {
     const auto bound = request_id.bind("parent");
     auto body = []() -> gyre::task<std::string> {
@@ -84,6 +87,24 @@ TEST(task_local, an_eager_child_gives_the_parent_its_own_values_back) {
     EXPECT_EQ(current_id(), "parent");
     EXPECT_EQ(co_await child, "child");
   });
+}
+
+TEST(task_local, leaves_the_bindings_as_they_were_when_a_value_cannot_be_moved) {
+  struct fails_to_move {
+    fails_to_move() = default;
+    fails_to_move(fails_to_move&&) { throw std::bad_alloc(); }
+  };
+  static const gyre::task_local<std::shared_ptr<int>> number;
+  static const gyre::task_local<fails_to_move> failing;
+  const auto owned = std::make_shared<int>(1);
+  run_virtual([&]() -> gyre::task<> {
+    const auto outer = number.bind(owned);
+    EXPECT_THROW((void)failing.bind(fails_to_move()), std::bad_alloc);
+    EXPECT_EQ(*number.get(), owned);
+    EXPECT_EQ(failing.get(), nullptr);
+    co_return;
+  });
+  EXPECT_EQ(owned.use_count(), 1);
 }
 
 TEST(task_local, is_not_there_outside_of_tasks) { EXPECT_EQ(request_id.get(), nullptr); }

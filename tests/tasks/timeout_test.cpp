@@ -1,101 +1,115 @@
-// tests/tasks/timeout_test.cpp: limits on the time that code may take.
+// tests/tasks/timeout_test.cpp: limits on the time that code may take, and their errors.
 #include <gyre/tasks/timeout.hpp>
 
 #include "tests/support/virtual_run.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <source_location>
 #include <string>
 
 using namespace gyre_test;
 
-namespace {
-
-template <class Awaitable>
-gyre::task<bool> expires(Awaitable awaitable) {
-  try {
-    (void)co_await std::move(awaitable);
-    co_return false;
-  } catch (const gyre::timed_out&) {
-    co_return true;
-  }
-}
-
-}  // namespace
-
 TEST(timeout, gives_a_result_that_comes_in_time) {
   run_virtual([]() -> gyre::task<> { EXPECT_EQ(co_await gyre::timeout(10ms, value_after(9ms, 4)), 4); });
+}
+
+TEST(timeout, gives_references_move_only_values_and_nothing) {
+  run_virtual([]() -> gyre::task<> {
+    int target = 0;
+    auto reference = [&]() -> gyre::task<int&> { co_return target; };
+    (co_await gyre::timeout(1s, reference)) = 4;
+    EXPECT_EQ(target, 4);
+    auto pointer = []() -> gyre::task<std::unique_ptr<int>> { co_return std::make_unique<int>(5); };
+    EXPECT_EQ(*co_await gyre::timeout(pointer, 1s), 5);
+    co_await gyre::wait_for(gyre::yield(), 1s);
+    co_await gyre::timeout_at(gyre::now() + 1s, pointer);
+  });
 }
 
 TEST(timeout, cancels_what_takes_longer_and_throws_when_it_has_stopped) {
   run_virtual([]() -> gyre::task<> {
     const auto begin = gyre::now();
-    bool stopped = false;
-    auto body = [&]() -> gyre::task<> {
-      try {
-        co_await gyre::sleep(1h);
-      } catch (const gyre::cancelled&) {
-        stopped = true;
-        throw;
-      }
-    };
-    EXPECT_TRUE(co_await expires(gyre::timeout(10ms, body)));
-    EXPECT_TRUE(stopped);
+    int stopped = 0;
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(10ms, count_cancel(stopped))));
+    EXPECT_EQ(stopped, 1);
     EXPECT_EQ(since(begin), 10ms);
   });
 }
 
-TEST(timeout, a_result_that_came_in_spite_of_it_wins) {
+TEST(timeout, expires_at_its_limit_to_the_nanosecond) {
   run_virtual([]() -> gyre::task<> {
-    auto stubborn = []() -> gyre::task<int> {
-      try {
-        co_await gyre::sleep(1h);
-      } catch (const gyre::cancelled&) {
-      }
-      co_return 5;
-    };
-    EXPECT_EQ(co_await gyre::timeout(10ms, stubborn), 5);
+    for (int i = 1; i < 5000; ++i) {
+      const auto begin = gyre::now();
+      EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(std::chrono::microseconds(i), gyre::sleep(1h))));
+      EXPECT_EQ(gyre::now() - begin, std::chrono::microseconds(i)) << i;
+    }
   });
 }
 
-TEST(timeout, a_cancel_from_outside_is_not_a_time_out) {
+TEST(timeout, counts_from_the_await_and_not_from_the_call) {
   run_virtual([]() -> gyre::task<> {
-    bool seen_timed_out = false;
-    auto handle = gyre::spawn([&]() -> gyre::task<> {
-      try {
-        (void)co_await gyre::timeout(1h, value_after(2h, 1));
-      } catch (const gyre::timed_out&) {
-        seen_timed_out = true;
-      }
-    });
-    co_await gyre::sleep(1ms);
-    handle.cancel();
-    co_await handle.wait();
-    EXPECT_FALSE(seen_timed_out);
-    EXPECT_TRUE(handle.state().was_cancelled());
+    auto limited = gyre::timeout(10ms, gyre::as_task(gyre::yield()));
+    co_await gyre::sleep(1h);
+    co_await std::move(limited);
   });
 }
 
-TEST(timeout, the_inner_of_two_expires_alone) {
+TEST(timeout, is_the_same_as_timeout_at_and_wait_for_with_other_arguments) {
   run_virtual([]() -> gyre::task<> {
-    bool inner_expired = false;
+    const auto begin = gyre::now();
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout_at(begin + 7ms, value_after(1h, 1))));
+    EXPECT_EQ(since(begin), 7ms);
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::wait_for(value_after(1h, 1), 3ms)));
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(value_after(1h, 1), 3ms)));
+    EXPECT_EQ(since(begin), 13ms);
+  });
+}
+
+TEST(timeout, starts_the_code_even_when_it_allows_no_time) {
+  run_virtual([]() -> gyre::task<> {
+    bool started = false;
     auto body = [&]() -> gyre::task<> {
-      inner_expired = co_await expires(gyre::timeout(10ms, value_after(1h, 1)));
-      co_await gyre::sleep(10ms);
+      started = true;
+      co_await gyre::sleep(1ms);
     };
-    co_await gyre::timeout(1s, body);
-    EXPECT_TRUE(inner_expired);
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(0ms, body)));
+    EXPECT_TRUE(started);
   });
 }
 
-TEST(timeout, the_outer_of_two_is_not_mistaken_for_the_inner) {
+TEST(timeout, never_expires_when_its_length_cannot_be_counted) {
   run_virtual([]() -> gyre::task<> {
-    bool inner_expired = false;
-    auto body = [&]() -> gyre::task<> { inner_expired = co_await expires(gyre::timeout(1h, value_after(2h, 1))); };
-    EXPECT_TRUE(co_await expires(gyre::timeout(10ms, body)));
-    EXPECT_FALSE(inner_expired);
+    co_await gyre::timeout(std::chrono::hours::max(), gyre::sleep(24h * 365));
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(-1s, gyre::sleep(1ms))));
   });
 }
+
+TEST(wait_for, does_not_begin_what_is_awaited_when_it_allows_no_time) {
+  run_virtual([]() -> gyre::task<> {
+    for (const auto limit : {0s, -1s}) {
+      bool began = false;
+      auto function = [&]() -> gyre::task<> {
+        began = true;
+        co_return;
+      };
+      EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::wait_for(function, limit)));
+      EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::wait_for(function(), limit)));
+      EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::wait_for(gyre::sleep(0s), limit)));
+      EXPECT_FALSE(began);
+    }
+  });
+}
+
+TEST(wait_for, gives_the_result_of_an_ended_task_even_when_it_allows_no_time) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(value_after(0ms, 3));
+    co_await handle.wait();
+    EXPECT_EQ(co_await gyre::wait_for(handle, 0s), 3);
+  });
+}
+
+// ---- limits that move
 
 TEST(timeout, can_be_rescheduled_while_it_runs) {
   run_virtual([]() -> gyre::task<> {
@@ -107,45 +121,48 @@ TEST(timeout, can_be_rescheduled_while_it_runs) {
       limit.reschedule(1ms);
       co_await gyre::sleep(1h);
     };
-    EXPECT_TRUE(co_await expires(gyre::timeout(10ms, body)));
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(10ms, body)));
     EXPECT_EQ(since(begin), 46ms);
   });
 }
 
-TEST(timeout, timeout_at_and_wait_for_are_the_same_with_other_arguments) {
+TEST(timeout, that_is_moved_to_the_past_expires_at_the_next_turn_and_then_cannot_be_moved_any_more) {
   run_virtual([]() -> gyre::task<> {
     const auto begin = gyre::now();
-    EXPECT_TRUE(co_await expires(gyre::timeout_at(begin + 7ms, value_after(1h, 1))));
-    EXPECT_EQ(since(begin), 7ms);
-    EXPECT_TRUE(co_await expires(gyre::wait_for(value_after(1h, 1), 3ms)));
-    EXPECT_TRUE(co_await expires(gyre::timeout(value_after(1h, 1), 3ms)));
-    EXPECT_EQ(since(begin), 13ms);
-  });
-}
-
-TEST(timeout, of_zero_still_starts_the_code) {
-  run_virtual([]() -> gyre::task<> {
-    bool started = false;
-    auto body = [&]() -> gyre::task<> {
-      started = true;
-      co_await gyre::sleep(1ms);
+    bool expired = false;
+    auto body = [&](gyre::timeout_scope& limit) -> gyre::task<> {
+      limit.reschedule_at(begin - 1h);
+      co_await outlast_cancel();
+      expired = limit.expired();
+      limit.reschedule(1h);
+      gyre::throw_cancelled();
     };
-    EXPECT_TRUE(co_await expires(gyre::timeout(0ms, body)));
-    EXPECT_TRUE(started);
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(1h, body)));
+    EXPECT_TRUE(expired);
+    EXPECT_EQ(gyre::now(), begin);
+    EXPECT_TRUE(gyre::event_loop::current().timers().empty());
   });
 }
 
-TEST(timeout, is_an_io_error_with_the_code_timed_out) {
+TEST(timeout_scope, returns_its_deadline) {
   run_virtual([]() -> gyre::task<> {
-    std::error_code code;
-    try {
-      (void)co_await gyre::timeout(1ms, value_after(1h, 1));
-    } catch (const gyre::io_error& error) {
-      code = error.code();
-    }
-    EXPECT_EQ(code, std::errc::timed_out);
+    const auto begin = gyre::now();
+    auto asks = [&](gyre::timeout_scope& scope) -> gyre::task<> {
+      EXPECT_EQ(scope.deadline(), begin + 1s);
+      co_await gyre::sleep(500ms);
+      EXPECT_EQ(scope.deadline(), begin + 1s);
+      scope.reschedule(2s);
+      EXPECT_EQ(scope.deadline(), begin + 2500ms);
+      scope.reschedule_at(begin + 3s);
+      EXPECT_EQ(scope.deadline(), begin + 3s);
+      scope.reschedule(std::chrono::nanoseconds::max());
+      EXPECT_EQ(scope.deadline(), gyre::time_point::max());
+    };
+    co_await gyre::timeout(1s, asks);
   });
 }
+
+// ---- errors
 
 namespace {
 
@@ -162,7 +179,19 @@ std::string waiting_at(std::uint_least32_t line) {
 
 }  // namespace
 
-TEST(timeout, its_error_says_after_how_long_and_where_the_code_waited) {
+TEST(timeout, throws_an_io_error_with_the_code_timed_out) {
+  run_virtual([]() -> gyre::task<> {
+    std::error_code code;
+    try {
+      (void)co_await gyre::timeout(1ms, value_after(1h, 1));
+    } catch (const gyre::io_error& error) {
+      code = error.code();
+    }
+    EXPECT_EQ(code, std::errc::timed_out);
+  });
+}
+
+TEST(timeout, says_after_how_long_it_expired_and_where_the_code_waited) {
   run_virtual([]() -> gyre::task<> {
     auto body = []() -> gyre::task<> { co_await wait_for_long(); };
     const std::string error = co_await error_of(gyre::timeout(1500ms, body));
@@ -170,7 +199,7 @@ TEST(timeout, its_error_says_after_how_long_and_where_the_code_waited) {
   });
 }
 
-TEST(timeout, its_error_names_the_line_of_the_program_and_not_one_of_the_library) {
+TEST(timeout, names_the_line_of_the_program_and_not_one_of_the_library) {
   run_virtual([]() -> gyre::task<> {
     gyre::event never;
     std::string error;
@@ -184,7 +213,7 @@ TEST(timeout, its_error_names_the_line_of_the_program_and_not_one_of_the_library
   });
 }
 
-TEST(timeout, the_time_of_its_error_counts_from_the_await_when_it_was_rescheduled) {
+TEST(timeout, reports_the_time_since_the_await_when_it_was_rescheduled) {
   run_virtual([]() -> gyre::task<> {
     auto body = [](gyre::timeout_scope& limit) -> gyre::task<> {
       co_await gyre::sleep(5ms);
@@ -201,7 +230,7 @@ TEST(timeout, the_time_of_its_error_counts_from_the_await_when_it_was_reschedule
   });
 }
 
-TEST(timeout, the_text_of_a_duration_is_in_its_largest_unit) {
+TEST(timed_out, shows_a_duration_in_its_largest_unit) {
   EXPECT_STREQ(gyre::timed_out(2min, "fetch").what(), "fetch: timed out after 120 s");
   EXPECT_STREQ(gyre::timed_out(1'050us, "fetch").what(), "fetch: timed out after 1.05 ms");
   EXPECT_STREQ(gyre::timed_out(999us, "fetch").what(), "fetch: timed out after 999 us");

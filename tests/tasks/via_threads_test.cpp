@@ -5,94 +5,23 @@
 
 #include "tests/support/seeds.hpp"
 #include "tests/support/virtual_run.hpp"
+#include "tests/tasks/function_queue.hpp"
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <memory>
-#include <mutex>
 #include <semaphore>
 #include <stdexcept>
+#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 using namespace gyre_test;
 
 namespace {
 
-/// An executor as programs have them: threads that take std::functions from a queue.
-class function_queue {
- public:
-  explicit function_queue(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
-  }
-  function_queue& operator=(function_queue&&) = delete;
-  ~function_queue() {
-    {
-      const std::scoped_lock lock(mutex_);
-      closing_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& each : threads_) each.join();
-  }
-  void execute(std::function<void()> work) {
-    {
-      const std::scoped_lock lock(mutex_);
-      queue_.push_back(std::move(work));
-    }
-    changed_.notify_one();
-  }
-  /// Destroys what is queued.
-  void clear() {
-    std::deque<std::function<void()>> dropped;
-    const std::scoped_lock lock(mutex_);
-    dropped.swap(queue_);
-  }
-
- private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return closing_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      const auto work = std::move(queue_.front());
-      queue_.pop_front();
-      lock.unlock();
-      work();
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;
-  bool closing_ = false;
-  std::vector<std::thread> threads_;
-};
-
 const auto runs_at_once = [](const gyre::handed_work& work) { work(); };
 const auto drops = [](const gyre::handed_work& /*work*/) {};
 
 }  // namespace
-
-TEST(via_threads, a_function_runs_on_the_executor_and_its_task_continues_at_home) {
-  function_queue executor(1);
-  gyre::run([&]() -> gyre::task<> {
-    const auto here = std::this_thread::get_id();
-    auto where = [] { return std::this_thread::get_id(); };
-    const auto there = co_await gyre::via(executor, where);
-    EXPECT_NE(here, there);
-    EXPECT_EQ(here, std::this_thread::get_id());
-    auto moved = [] { return std::make_unique<int>(7); };
-    EXPECT_EQ(*co_await gyre::via(executor, moved), 7);
-    auto nothing = [] {};
-    co_await gyre::via(executor, nothing);
-    auto fails = []() -> int { throw std::runtime_error("from an executor"); };
-    EXPECT_EQ(co_await error_of(gyre::via(executor, fails)), "from an executor");
-  });
-}
 
 TEST(via_threads, an_executor_may_be_a_function_that_runs_the_work_at_once) {
   gyre::run([]() -> gyre::task<> {
@@ -109,67 +38,24 @@ TEST(via_threads, an_executor_may_be_a_function_that_runs_the_work_at_once) {
   });
 }
 
-TEST(via_threads, the_function_sees_the_task_local_values_of_its_caller) {
-  static const gyre::task_local<std::string> request_id;
-  function_queue executor(1);
-  gyre::run([&]() -> gyre::task<> {
-    const auto bound = request_id.bind("42");
-    auto look = [] { return request_id.get() == nullptr ? "none" : *request_id.get(); };
-    EXPECT_EQ(co_await gyre::via(executor, look), "42");
-  });
-}
-
-TEST(via_threads, a_cancel_before_the_function_has_begun_ends_the_await_at_once) {
+TEST(via_threads, work_that_is_cancelled_before_it_has_begun_does_not_run_even_after_the_end_of_its_loop) {
   std::binary_semaphore gate(0);
   function_queue executor(1);
   executor.execute([&] { gate.acquire(); });
   bool ran = false;
   gyre::run([&]() -> gyre::task<> {
     auto function = [&] { ran = true; };
-    bool timed_out = false;
-    try {
-      co_await gyre::timeout(1ms, gyre::via(executor, function));
-    } catch (const gyre::timed_out&) {
-      timed_out = true;
-    }
-    EXPECT_TRUE(timed_out);
+    EXPECT_TRUE(co_await throws<gyre::timed_out>(gyre::timeout(1ms, gyre::via(executor, function))));
     auto task = gyre::spawn([&]() -> gyre::task<> { co_await gyre::via(executor, function); });
     co_await gyre::yield();
     task.cancel();
-    task.cancel();
-    co_await task.wait();
-    EXPECT_TRUE(task.state().was_cancelled());
+    EXPECT_TRUE(co_await cancel_and_wait(task));
   });
-  gate.release();  // the executor gets to the work after its loop has ended
+  gate.release();
   std::binary_semaphore later(0);
   executor.execute([&] { later.release(); });
   later.acquire();
   EXPECT_FALSE(ran);
-}
-
-TEST(via_threads, a_cancel_waits_for_a_function_that_has_begun_and_its_result_wins) {
-  function_queue executor(1);
-  gyre::run([&]() -> gyre::task<> {
-    std::binary_semaphore begun(0);
-    std::binary_semaphore gate(0);
-    int result = 0;
-    auto task = gyre::spawn([&]() -> gyre::task<> {
-      auto function = [&] {
-        begun.release();
-        gate.acquire();
-        return 5;
-      };
-      result = co_await gyre::via(executor, function);
-    });
-    co_await gyre::yield();
-    begun.acquire();
-    task.cancel();
-    for (int i = 0; i < 10; ++i) co_await gyre::yield();
-    EXPECT_FALSE(task.done());
-    gate.release();
-    co_await task.wait();
-    EXPECT_EQ(result, 5);
-  });
 }
 
 TEST(via_threads, work_that_the_executor_destroys_is_an_error_of_the_await) {
@@ -267,7 +153,7 @@ TEST(via_threads, a_cancel_at_any_step_leaves_nothing_behind) {
 }
 
 // Every call gets one outcome, and no function runs after its await has ended.
-TEST(via_threads, calls_cancels_and_dropped_work_from_several_loops) {
+TEST(via_threads, each_call_has_one_outcome_when_several_loops_call_cancel_and_drop_work) {
   for_each_seed(60, [](unsigned seed) {
     function_queue executor(2);
     std::atomic<bool> all_done = false;
