@@ -3,13 +3,17 @@
 
 #include <gyre/gyre.hpp>
 
+#include <utility>
+
 namespace gyre_test {
 
-/// The number of turns that another task gets while `work` runs.
-inline gyre::task<int> turns_of_others_during(gyre::task<> work) {
+/// The number of turns that another task gets while `work` runs. It calls `look()` in each of them.
+template <class Look>
+gyre::task<int> turns_of_others_during(gyre::task<> work, Look look) {
   int turns = 0;
   auto count_turns = [&]() -> gyre::task<> {
     for (;;) {
+      look();
       co_await gyre::yield();
       ++turns;
     }
@@ -19,6 +23,10 @@ inline gyre::task<int> turns_of_others_during(gyre::task<> work) {
   counter.cancel();
   co_await counter.wait();
   co_return turns;
+}
+inline gyre::task<int> turns_of_others_during(gyre::task<> work) {
+  auto look = [] {};
+  co_return co_await turns_of_others_during(std::move(work), look);
 }
 
 }  // namespace gyre_test

@@ -34,6 +34,14 @@ inline void on_two_loops(const std::function<void()>& first, body_ref<> then) {
   });
 }
 
+/// The base of tests of checks that only debug builds make.
+class debug_build_death : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  }
+};
+
 /// Expects that the program stops with `sentence` when a task calls `first()`, and the task of another loop `use()`.
 inline void expect_stop(const std::function<void()>& first, const std::function<void()>& use,
                         const std::string& sentence) {

@@ -1,5 +1,6 @@
 // tests/sync/cancel_after_grant_test.cpp: the outcome for a task that is granted what it waits for, and is cancelled
-// before it resumes. The table "When a cancel meets a success" of docs/guide/synchronization.md, row by row.
+// before it resumes. The table "When a cancel meets a success" of docs/guide/synchronization.md, row by row. Then the
+// outcome for a task that is cancelled before the grant.
 #include "tests/support/virtual_run.hpp"
 
 #include <utility>
@@ -66,7 +67,7 @@ TEST(cancel_after_grant, leaves_the_task_with_its_item) {
   });
 }
 
-TEST(cancel_after_grant, of_a_wait_finds_it_over) {
+TEST(cancel_after_grant, finds_a_wait_over) {
   run_virtual([]() -> gyre::task<> {
     gyre::event event;
     EXPECT_TRUE(co_await success_wins([&] { return event.wait(); }, [&] { event.set(); }));
@@ -81,7 +82,7 @@ TEST(cancel_after_grant, of_a_wait_finds_it_over) {
   });
 }
 
-TEST(cancel_after_grant, of_a_broadcast_leaves_the_item_unread) {
+TEST(cancel_after_grant, leaves_the_item_of_a_broadcast_unread) {
   run_virtual([]() -> gyre::task<> {
     gyre::broadcast<int> news(4);
     auto subscription = news.subscribe();
@@ -90,7 +91,7 @@ TEST(cancel_after_grant, of_a_broadcast_leaves_the_item_unread) {
   });
 }
 
-TEST(cancel_after_grant, of_a_condition_gives_the_notification_to_another_waiter) {
+TEST(cancel_after_grant, gives_the_notification_of_a_condition_to_another_waiter) {
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;
     gyre::condition_variable changed(mutex);
@@ -111,5 +112,52 @@ TEST(cancel_after_grant, of_a_condition_gives_the_notification_to_another_waiter
     co_await gyre::timeout(1s, behind);
     EXPECT_TRUE(notified);
     EXPECT_FALSE(mutex.is_locked());
+  });
+}
+
+// ---- cancels before the grant
+
+namespace {
+
+/// Two tasks run `waits`. The first is cancelled, then `grant()` is called, and the second must go on.
+template <class Waits, class Grant>
+gyre::task<> second_goes_on(Waits waits, Grant grant) {
+  auto wait = [&]() -> gyre::task<> { (void)co_await waits(); };
+  auto first = gyre::spawn(wait());
+  auto second = gyre::spawn(wait());
+  co_await gyre::yield();
+  first.cancel();
+  grant();
+  co_await second;
+  EXPECT_TRUE(co_await cancel_and_wait(first));
+}
+
+}  // namespace
+
+TEST(cancel_before_grant, leaves_the_grant_to_the_other_waiter) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::event event;
+    co_await second_goes_on([&] { return event.wait(); }, [&] { event.set(); });
+    gyre::counting_semaphore permits(0);
+    co_await second_goes_on([&] { return permits.acquire(); }, [&] { permits.release(); });
+    EXPECT_EQ(permits.available(), 0U);
+    gyre::promise<int> promise;
+    const auto future = promise.get_future();
+    auto get = [&]() -> gyre::task<> { EXPECT_EQ(co_await future, 5); };
+    co_await second_goes_on(get, [&] { promise.set_value(5); });
+  });
+}
+
+TEST(cancel_before_grant, leaves_the_value_to_the_next_receive) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::oneshot<int> once;
+    EXPECT_TRUE(co_await is_cancelled_after(1ms, gyre::as_task(once.receiver.receive())));
+    once.sender.send(3);
+    EXPECT_EQ(co_await once.receiver.receive(), 3);
+    gyre::broadcast<int> news(3);
+    auto subscription = news.subscribe();
+    EXPECT_TRUE(co_await is_cancelled_after(1ms, gyre::as_task(subscription.receive())));
+    news.send(1);
+    EXPECT_EQ((co_await subscription.receive())->value, 1);
   });
 }

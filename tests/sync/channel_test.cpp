@@ -1,11 +1,9 @@
-// tests/sync/channel_test.cpp: streams of items that end; broadcasts; watches; single values.
+// tests/sync/channel_test.cpp: streams of items that end.
 #include <gyre/sync/channel.hpp>
-#include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/support/virtual_run.hpp"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 using namespace gyre_test;
@@ -25,7 +23,7 @@ TEST(channel, is_received_until_it_is_closed_and_empty) {
   });
 }
 
-TEST(channel, without_capacity_hands_items_from_one_task_to_the_other) {
+TEST(channel, hands_items_from_one_task_to_the_other_when_it_has_no_capacity) {
   run_virtual([]() -> gyre::task<> {
     gyre::channel<int> channel(0);
     int sent = 0;
@@ -44,7 +42,7 @@ TEST(channel, without_capacity_hands_items_from_one_task_to_the_other) {
   });
 }
 
-TEST(channel, that_is_closed_fails_who_sends_and_who_waits_to_send) {
+TEST(channel, that_is_closed_fails_senders_that_wait_and_that_come_later) {
   run_virtual([]() -> gyre::task<> {
     gyre::channel<int> channel(0);
     auto sender = gyre::spawn([&]() -> gyre::task<> { co_await channel.send(1); });
@@ -57,7 +55,7 @@ TEST(channel, that_is_closed_fails_who_sends_and_who_waits_to_send) {
   });
 }
 
-TEST(channel, closing_it_lets_receivers_go_with_nothing) {
+TEST(channel, that_is_closed_lets_receivers_go_with_nothing) {
   run_virtual([]() -> gyre::task<> {
     gyre::channel<std::unique_ptr<int>> channel(1);
     auto receiver = gyre::spawn([&]() -> gyre::task<bool> { co_return (co_await channel.receive()).has_value(); });
@@ -66,35 +64,4 @@ TEST(channel, closing_it_lets_receivers_go_with_nothing) {
     channel.close();
     EXPECT_FALSE(co_await receiver);
   });
-}
-
-TEST(channel, a_cancel_at_any_await_neither_loses_nor_doubles_an_item) {
-  static int sent;
-  static int got;
-  static int left;
-  for (const std::size_t capacity : {std::size_t{0}, std::size_t{2}}) {
-    gyre::testing::cancel_at_every_await(
-        [capacity]() -> gyre::task<> {
-          sent = got = left = 0;
-          struct leftovers {
-            gyre::channel<int> channel;
-            ~leftovers() {
-              while (channel.try_receive()) ++left;
-            }
-          } shared{gyre::channel<int>(capacity)};
-          auto produce = [&]() -> gyre::task<> {
-            for (int i = 0; i < 5; ++i) {
-              co_await shared.channel.send(i);
-              ++sent;
-            }
-          };
-          auto consume = [&]() -> gyre::task<> {
-            for (int i = 0; i < 5; ++i)
-              if (co_await shared.channel.receive()) ++got;
-          };
-          auto all = gyre::gather(produce(), produce(), consume(), consume());
-          co_await std::move(all);
-        },
-        [](bool) { EXPECT_EQ(sent, got + left); });
-  }
 }

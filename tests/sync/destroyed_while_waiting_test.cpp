@@ -35,7 +35,7 @@ std::string sentence(const std::string& object) {
 
 }  // namespace
 
-TEST(destroyed_while_waiting, locks_are_named) {
+TEST(destroyed_while_waiting_death, names_locks) {
   const auto lock = [](gyre::mutex& mutex) -> gyre::task<> {
     (void)mutex.try_lock();
     co_await mutex.lock();
@@ -52,7 +52,7 @@ TEST(destroyed_while_waiting, locks_are_named) {
   EXPECT_DEATH(destroy_while_waiting(maker<gyre::counting_semaphore>(0U), acquire), sentence("a counting_semaphore"));
 }
 
-TEST(destroyed_while_waiting, signals_between_tasks_are_named) {
+TEST(destroyed_while_waiting_death, names_signals_between_tasks) {
   const auto wait = [](auto& object) -> gyre::task<> { co_await object.wait(); };
   EXPECT_DEATH(destroy_while_waiting(maker<gyre::event>(), wait), sentence("an event"));
   EXPECT_DEATH(destroy_while_waiting(maker<gyre::latch>(1U), wait), sentence("a latch"));
@@ -70,7 +70,7 @@ TEST(destroyed_while_waiting, signals_between_tasks_are_named) {
   EXPECT_DEATH(destroy_while_waiting(maker<condition>(), wait_for_change), sentence("a condition_variable"));
 }
 
-TEST(destroyed_while_waiting, queues_and_the_like_are_named) {
+TEST(destroyed_while_waiting_death, names_queues_and_the_like) {
   const auto get = [](gyre::queue<int>& items) -> gyre::task<> { (void)co_await items.get(); };
   EXPECT_DEATH(destroy_while_waiting(maker<gyre::queue<int>>(1U), get), sentence("a queue"));
   const auto receive = [](gyre::channel<int>& items) -> gyre::task<> { (void)co_await items.receive(); };
@@ -85,29 +85,4 @@ TEST(destroyed_while_waiting, queues_and_the_like_are_named) {
     (void)co_await subscription.receive();
   };
   EXPECT_DEATH(destroy_while_waiting(maker<gyre::broadcast<int>>(1U), next), sentence("a broadcast"));
-}
-
-TEST(sync_misuse_death, waiting_for_a_condition_without_its_mutex) {
-  const auto wait = [] {
-    run_virtual([]() -> gyre::task<> {
-      gyre::mutex mutex;
-      gyre::condition_variable changed(mutex);
-      co_await changed.wait();
-    });
-  };
-  EXPECT_DEATH(wait(), "wait.. of a condition_variable whose mutex is not locked: co_await mutex.scoped_lock.. first");
-}
-
-TEST(sync_misuse_death, giving_back_a_lock_that_nobody_has) {
-  gyre::mutex mutex;
-  EXPECT_DEATH(mutex.unlock(), "a mutex was unlocked that is not locked: let a guard of scoped_lock.. unlock it");
-}
-
-TEST(sync_misuse_death, a_broadcast_that_is_closed_and_a_latch_that_has_opened) {
-  gyre::broadcast<int> news(1);
-  news.close();
-  EXPECT_DEATH(news.send(1), "send.. to a broadcast that is closed: ask is_closed.. first");
-  gyre::latch open(1);
-  open.count_down();
-  EXPECT_DEATH(open.count_down(), "a latch was counted down below 0: make it with a higher count");
 }

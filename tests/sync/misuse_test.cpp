@@ -1,6 +1,8 @@
 // tests/sync/misuse_test.cpp: misuse that the types of this layer cannot rule out stops the program with a message.
 #include <gyre/sync/broadcast.hpp>
+#include <gyre/sync/condition_variable.hpp>
 #include <gyre/sync/future.hpp>
+#include <gyre/sync/latch.hpp>
 #include <gyre/sync/mutex.hpp>
 #include <gyre/sync/oneshot.hpp>
 #include <gyre/sync/semaphore.hpp>
@@ -23,19 +25,19 @@ using namespace gyre_test;
 
 // ---- values
 
-TEST(sync_misuse_death, the_result_of_a_future_that_has_no_value_yet) {
+TEST(sync_misuse_death, the_result_of_a_future_without_a_value_stops_the_program) {
   gyre::promise<std::string> text;
   EXPECT_DEATH((void)text.get_future().result(), "result.. of a future that has no value yet");
   gyre::promise<void> nothing;
   EXPECT_DEATH(nothing.get_future().result(), "result.. of a future that has no value yet");
 }
 
-TEST(sync_misuse_death, a_promise_that_is_given_no_exception) {
+TEST(sync_misuse_death, a_promise_that_is_given_no_exception_stops_the_program) {
   gyre::promise<int> promise;
   EXPECT_DEATH(promise.set_exception(nullptr), "set_exception of a promise with a null exception_ptr");
 }
 
-TEST(sync_misuse_death, a_promise_or_a_future_that_was_moved_from) {
+TEST(sync_misuse_death, a_promise_or_a_future_that_was_moved_from_stops_the_program) {
   gyre::promise<int> promise;
   auto future = promise.get_future();
   const auto future_there = std::move(future);
@@ -53,7 +55,7 @@ TEST(sync_misuse_death, a_promise_or_a_future_that_was_moved_from) {
   EXPECT_EQ(future_there.result(), 1);
 }
 
-TEST(sync_misuse_death, an_end_of_a_oneshot_that_was_moved_from) {
+TEST(sync_misuse_death, an_end_of_a_oneshot_that_was_moved_from_stops_the_program) {
   gyre::oneshot<int> pair;
   auto sender = std::move(pair.sender);
   auto receiver = std::move(pair.receiver);
@@ -64,7 +66,7 @@ TEST(sync_misuse_death, an_end_of_a_oneshot_that_was_moved_from) {
 
 // ---- sources that are gone
 
-TEST(sync_misuse_death, a_watcher_or_a_subscription_whose_source_is_gone) {
+TEST(sync_misuse_death, a_watcher_or_a_subscription_whose_source_is_gone_stops_the_program) {
   std::optional<gyre::watch<int>> state(std::in_place, 0);
   auto watcher = state->subscribe();
   auto copy = watcher;
@@ -103,7 +105,7 @@ TEST(sync_misuse, subscriptions_may_be_copied_assigned_and_dropped_in_any_order)
 
 // ---- shared_channel
 
-TEST(sync_misuse_death, a_shared_channel_that_was_moved_from) {
+TEST(sync_misuse_death, a_shared_channel_that_was_moved_from_stops_the_program) {
   gyre::shared_channel<int> channel(1);
   const auto there = std::move(channel);
   const char* const sentence = "a shared_channel that was moved from was used";
@@ -128,9 +130,37 @@ TEST(sync_misuse, a_shared_channel_refuses_to_block_the_thread_of_a_loop) {
   });
 }
 
+// ---- locks and signals
+
+TEST(sync_misuse_death, a_wait_for_a_condition_without_its_mutex_stops_the_program) {
+  const auto wait = [] {
+    run_virtual([]() -> gyre::task<> {
+      gyre::mutex mutex;
+      gyre::condition_variable changed(mutex);
+      co_await changed.wait();
+    });
+  };
+  EXPECT_DEATH(wait(), "wait.. of a condition_variable whose mutex is not locked: co_await mutex.scoped_lock.. first");
+}
+
+TEST(sync_misuse_death, a_lock_that_is_given_back_but_not_held_stops_the_program) {
+  gyre::mutex mutex;
+  EXPECT_DEATH(mutex.unlock(), "a mutex was unlocked that is not locked: let a guard of scoped_lock.. unlock it");
+}
+
+TEST(sync_misuse_death, a_send_to_a_closed_broadcast_and_a_latch_below_0_stop_the_program) {
+  gyre::broadcast<int> news(1);
+  news.close();
+  EXPECT_DEATH(news.send(1), "send.. to a broadcast that is closed: ask is_closed.. first");
+  gyre::latch open(1);
+  EXPECT_DEATH(open.count_down(2), "a latch was counted down below 0");
+  open.count_down();
+  EXPECT_DEATH(open.count_down(), "a latch was counted down below 0: make it with a higher count");
+}
+
 // ---- operations that are not awaited
 
-TEST(sync_misuse_death, a_lock_that_is_not_awaited_in_a_debug_build) {
+TEST(sync_misuse_death, a_lock_that_is_not_awaited_stops_a_debug_build) {
   if (!gyre::checks_everything) return;
   gyre::mutex mutex;
   EXPECT_DEATH(const std::lock_guard<gyre::mutex> guard(mutex), "lock.. of a mutex was called and not awaited");
@@ -164,19 +194,14 @@ TEST(sync_misuse, locks_that_are_awaited_anyhow_or_cut_off_before_are_no_misuse)
     (void)co_await gyre::gather(slots.scoped_acquire(), shared.scoped_lock());
 
     // In a cancelled scope an await throws before it requests anything, and the tasks of a race do not begin.
-    auto cut_off = gyre::spawn([&]() -> gyre::task<> {
-      try {
-        co_await gyre::sleep(1h);
-      } catch (const gyre::cancelled&) {
-      }
+    auto cut_off = [&]() -> gyre::task<> {
+      co_await outlast_cancel();
       EXPECT_THROW(co_await mutex.lock(), gyre::cancelled);
       EXPECT_THROW((void)co_await gyre::as_expected(slots.acquire()), gyre::cancelled);
       EXPECT_THROW((void)co_await gyre::timeout(1s, mutex.scoped_lock()), gyre::cancelled);
       co_await gyre::race(mutex.lock(), shared.lock_shared());
-    });
-    co_await gyre::yield();
-    cut_off.cancel();
-    co_await cut_off.wait();
+    };
+    (void)co_await is_cancelled_after(1ms, cut_off);
     EXPECT_FALSE(mutex.is_locked());
     (void)gyre::race(mutex.lock(), slots.acquire());  // a task that is never awaited
   });

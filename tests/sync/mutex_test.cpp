@@ -1,7 +1,7 @@
 // tests/sync/mutex_test.cpp: one task at a time, in order.
 #include <gyre/sync/mutex.hpp>
-#include <gyre/testing/cancel_at_every_await.hpp>
 
+#include "tests/support/turns_of_others.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <vector>
@@ -58,26 +58,18 @@ TEST(mutex, that_is_unlocked_goes_to_who_waits_and_not_to_who_tries_in_between) 
 }
 
 // Otherwise all other tasks would queue for it from then on, and each lock would cost a task switch.
-TEST(mutex, a_task_that_has_had_its_share_lets_others_run_before_it_takes_it_and_not_with_it_in_hand) {
+TEST(mutex, lets_others_run_before_a_task_that_has_had_its_share_takes_it) {
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;
-    int turns = 0;
-    bool done = false;
-    auto watch = gyre::spawn([&]() -> gyre::task<> {
-      while (!done) {
-        EXPECT_FALSE(mutex.is_locked());
-        ++turns;
-        co_await gyre::yield();
-      }
-    });
-    for (int i = 0; i < 1'000; ++i) const auto guard = co_await mutex.scoped_lock();
-    done = true;
-    co_await watch;
-    EXPECT_GT(turns, 5);
+    auto lock = [&]() -> gyre::task<> {
+      for (int i = 0; i < 1'000; ++i) const auto guard = co_await mutex.scoped_lock();
+    };
+    auto look = [&] { EXPECT_FALSE(mutex.is_locked()); };
+    EXPECT_GT(co_await turns_of_others_during(lock(), look), 5);
   });
 }
 
-TEST(mutex, who_lets_others_run_first_stands_in_line_when_one_of_them_takes_it) {
+TEST(mutex, makes_a_task_that_lets_others_run_first_stand_in_line_when_one_of_them_takes_it) {
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;
     gyre::task_handle<void> other = gyre::spawn([&]() -> gyre::task<> {
@@ -106,13 +98,7 @@ TEST(mutex, a_cancel_while_others_run_leaves_it_free) {
     work.cancel();
     const int before = locked;
     EXPECT_GT(before, 1);
-    bool cancelled = false;
-    try {
-      co_await work;
-    } catch (const gyre::task_cancelled&) {
-      cancelled = true;
-    }
-    EXPECT_TRUE(cancelled);
+    EXPECT_THROW(co_await work, gyre::task_cancelled);
     EXPECT_EQ(locked, before);
     EXPECT_FALSE(mutex.is_locked());
   });
@@ -141,25 +127,6 @@ TEST(mutex, a_cancelled_wait_leaves_the_line_to_the_others) {
   });
 }
 
-TEST(mutex, a_cancel_that_comes_after_it_was_handed_over_is_too_late_and_the_guard_unlocks) {
-  run_virtual([]() -> gyre::task<> {
-    gyre::mutex mutex;
-    co_await mutex.lock();
-    bool got_it = false;
-    auto waiter = gyre::spawn([&]() -> gyre::task<> {
-      const auto guard = co_await mutex.scoped_lock();
-      got_it = true;
-      co_await gyre::sleep(1h);
-    });
-    co_await gyre::yield();
-    mutex.unlock();   // handed over now
-    waiter.cancel();  // before it has run
-    co_await waiter.wait();
-    EXPECT_TRUE(got_it);
-    EXPECT_FALSE(mutex.is_locked());
-  });
-}
-
 TEST(mutex, a_time_out_ends_the_wait_without_taking_it) {
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;
@@ -169,31 +136,4 @@ TEST(mutex, a_time_out_ends_the_wait_without_taking_it) {
     mutex.unlock();
     EXPECT_FALSE(mutex.is_locked());
   });
-}
-
-TEST(mutex, a_cancel_at_any_await_leaves_it_unlocked) {
-  gyre::testing::cancel_at_every_await(
-      []() -> gyre::task<> {
-        gyre::mutex mutex;
-        auto work = [&]() -> gyre::task<> {
-          for (int i = 0; i < 3; ++i) {
-            const auto guard = co_await mutex.scoped_lock();
-            co_await gyre::yield();
-          }
-        };
-        auto all = gyre::gather(work(), work(), work());
-        try {
-          co_await std::move(all);
-        } catch (const gyre::cancelled&) {
-          EXPECT_FALSE(mutex.is_locked());
-          throw;
-        }
-        EXPECT_FALSE(mutex.is_locked());
-      },
-      [](bool) {});
-}
-
-TEST(mutex_death, unlocking_what_is_not_locked_stops_the_program) {
-  gyre::mutex mutex;
-  EXPECT_DEATH(mutex.unlock(), "not locked");
 }

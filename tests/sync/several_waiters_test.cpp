@@ -42,8 +42,7 @@ TEST(broadcast, a_cancelled_receive_that_shares_a_subscription_keeps_no_item_fro
     broadcast.send(7);
     first.cancel();  // the item has arrived, and the task has not been resumed
     EXPECT_EQ(co_await second, 7);
-    co_await first.wait();
-    EXPECT_TRUE(first.state().was_cancelled());
+    EXPECT_TRUE(co_await cancel_and_wait(first));
   });
 }
 
@@ -59,9 +58,7 @@ TEST(broadcast, a_receive_that_found_the_item_taken_can_be_cancelled) {
     co_await first.wait();
     co_await gyre::sleep(1ms);
     EXPECT_FALSE(second.done());
-    second.cancel();
-    co_await second.wait();
-    EXPECT_TRUE(second.state().was_cancelled());
+    EXPECT_TRUE(co_await cancel_and_wait(second));
   });
 }
 
@@ -85,7 +82,7 @@ TEST(watch, tasks_that_share_a_watcher_all_hear_of_a_change) {
   });
 }
 
-TEST(watch, its_end_is_told_to_all_who_wait) {
+TEST(watch, reports_its_end_to_all_waiters) {
   run_virtual([]() -> gyre::task<> {
     gyre::watch<int> watch(1);
     auto watcher = watch.subscribe();

@@ -63,7 +63,7 @@ TEST(shared_channel_threads, threads_without_a_loop_send_and_receive_by_blocking
   echo.join();
 }
 
-TEST(shared_channel_threads, closing_wakes_everybody_who_waits) {
+TEST(shared_channel_threads, closing_wakes_all_waiters) {
   gyre::shared_channel<int> channel(1);
   std::thread blocked([&] { EXPECT_EQ(channel.blocking_receive(), std::nullopt); });
   std::thread closer([&] { channel.close(); });
@@ -102,7 +102,7 @@ TEST(shared_channel_threads, cancelled_receives_lose_nothing) {
   producer.join();
 }
 
-TEST(shared_channel, on_one_loop_is_a_bounded_channel) {
+TEST(shared_channel, is_a_bounded_channel_on_one_loop) {
   run_virtual([]() -> gyre::task<> {
     gyre::shared_channel<std::unique_ptr<int>> channel(1);
     co_await channel.send(std::make_unique<int>(1));
@@ -128,11 +128,7 @@ TEST(shared_channel, a_time_out_and_a_cancel_end_a_wait) {
     gyre::shared_channel<int> channel(1);
     const auto outcome = co_await gyre::as_expected(gyre::timeout(1ms, channel.receive()));
     EXPECT_EQ(outcome.error(), std::errc::timed_out);
-    auto waiter = gyre::spawn([&]() -> gyre::task<> { (void)co_await channel.receive(); });
-    co_await gyre::yield();
-    waiter.cancel();
-    co_await waiter.wait();
-    EXPECT_TRUE(waiter.state().was_cancelled());
+    EXPECT_TRUE(co_await is_cancelled_after(1ms, gyre::as_task(channel.receive())));
     EXPECT_TRUE(channel.try_send(5));
     EXPECT_EQ(co_await channel.receive(), 5);
   });

@@ -1,11 +1,10 @@
 // tests/sync/shared_mutex_test.cpp: many readers, or one writer.
 #include <gyre/sync/shared_mutex.hpp>
-#include <gyre/testing/cancel_at_every_await.hpp>
 
+#include "tests/support/turns_of_others.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <string>
-#include <vector>
 
 using namespace gyre_test;
 
@@ -28,28 +27,19 @@ gyre::task<> write(gyre::shared_mutex& mutex, std::string& log, char name) {
 
 }  // namespace
 
-TEST(shared_mutex, a_task_that_has_had_its_share_lets_others_run_before_it_takes_it) {
+TEST(shared_mutex, lets_others_run_before_a_task_that_has_had_its_share_takes_it) {
   run_virtual([]() -> gyre::task<> {
     gyre::shared_mutex mutex;
-    int turns = 0;
-    bool done = false;
-    auto watch = gyre::spawn([&]() -> gyre::task<> {
-      while (!done) {
-        EXPECT_FALSE(mutex.is_locked());
-        EXPECT_EQ(mutex.readers(), 0u);
-        ++turns;
-        co_await gyre::yield();
+    auto lock = [&]() -> gyre::task<> {
+      for (int i = 0; i < 500; ++i) {
+        {
+          const auto reading = co_await mutex.scoped_lock_shared();
+        }
+        const auto writing = co_await mutex.scoped_lock();
       }
-    });
-    for (int i = 0; i < 500; ++i) {
-      {
-        const auto reading = co_await mutex.scoped_lock_shared();
-      }
-      const auto writing = co_await mutex.scoped_lock();
-    }
-    done = true;
-    co_await watch;
-    EXPECT_GT(turns, 5);
+    };
+    auto look = [&] { EXPECT_FALSE(mutex.is_locked() || mutex.readers() > 0); };
+    EXPECT_GT(co_await turns_of_others_during(lock(), look), 5);
   });
 }
 
@@ -86,6 +76,7 @@ TEST(shared_mutex, readers_behind_a_writer_that_gives_up_come_in) {
     co_await gyre::yield();
     EXPECT_EQ(log, "") << "the reader waits behind the writer";
     writer.cancel();
+    EXPECT_EQ(mutex.readers(), 2U) << "at once";
     co_await writer.wait();
     co_await reader;
     EXPECT_EQ(log, "rr");

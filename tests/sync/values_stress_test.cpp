@@ -1,22 +1,19 @@
 // tests/sync/values_stress_test.cpp: random use of primitives that deliver values and events to many tasks, with random
-// cancels. Runs with the same seed are the same.
+// cancels.
 #include <gyre/sync.hpp>
 
-#include "tests/support/virtual_run.hpp"
+#include "tests/sync/stress.hpp"
 
-#include <random>
-#include <vector>
+#include <array>
 
 using namespace gyre_test;
 
 namespace {
 
-struct world_of_values {
-  explicit world_of_values(unsigned seed) : random(seed) {}
+struct world_of_values : random_world {
+  using random_world::random_world;
 
-  int pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); }
-
-  gyre::task<> pause() { co_await gyre::sleep(std::chrono::microseconds(pick(30))); }
+  gyre::task<> pause() { co_await gyre::sleep(moment(30)); }
 
   // Items arrive in order, and missed items are counted.
   gyre::task<> listen() {
@@ -31,7 +28,7 @@ struct world_of_values {
     }
   }
   gyre::task<> tell() {
-    for (int i = pick(4); i >= 0; --i) news.send(sent++);
+    for (std::size_t i = choose.between(1, 4); i > 0; --i) news.send(sent++);
     co_await pause();
   }
   gyre::task<> observe() {
@@ -57,12 +54,12 @@ struct world_of_values {
     }
   }
   gyre::task<> wait_for_moment() {
-    co_await moment.wait();
+    co_await signal.wait();
     co_await pause();
-    moment.clear();
+    signal.clear();
   }
   gyre::task<> make_moment() {
-    moment.set();
+    signal.set();
     co_await pause();
   }
   gyre::task<> answer_once() {
@@ -92,32 +89,26 @@ struct world_of_values {
     co_await gyre::gather(std::move(first), std::move(second), std::move(giving));
   }
   gyre::task<> sort() {
-    co_await ordered.put(pick(100));
+    co_await ordered.put(static_cast<int>(choose.below(100)));
     const int least = co_await ordered.get();
     while (auto other = ordered.try_get()) EXPECT_LE(least, *other);
   }
 
-  gyre::task<> act(int steps) {
+  gyre::task<> step() {
     using action = gyre::task<> (world_of_values::*)();
-    constexpr action all[] = {
+    constexpr std::array<action, 12> all{
         &world_of_values::listen,      &world_of_values::tell,        &world_of_values::observe,
         &world_of_values::change,      &world_of_values::meet,        &world_of_values::wait_for_moment,
         &world_of_values::make_moment, &world_of_values::answer_once, &world_of_values::promise_and_future,
         &world_of_values::sort,        &world_of_values::tell,        &world_of_values::change};
-    for (int i = 0; i < steps; ++i) {
-      auto chosen = (this->*all[pick(static_cast<int>(std::size(all)))])();
-      try {
-        co_await gyre::timeout(std::chrono::microseconds(20 + pick(200)), std::move(chosen));
-      } catch (const gyre::timed_out&) {  // so that every task ends, whatever the others do
-      }
-    }
+    co_await limited((this->*all[choose.below(all.size())])());
   }
+  gyre::task<> finish() { co_return; }
 
-  std::mt19937 random;
   gyre::broadcast<std::uint64_t> news{4};
   gyre::watch<int> state{0};
   gyre::barrier meeting{3};
-  gyre::event moment;
+  gyre::event signal;
   gyre::priority_queue<int> ordered{64};
   std::uint64_t sent = 0;
   int version = 0;
@@ -127,22 +118,8 @@ struct world_of_values {
 }  // namespace
 
 TEST(values_stress, random_use_with_random_cancels_keeps_every_order) {
-  for (unsigned seed = 1; seed <= 30; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    run_virtual([seed]() -> gyre::task<> {
-      world_of_values all(seed);
-      std::vector<gyre::task_handle<void>> tasks;
-      for (int i = 0; i < 40; ++i) tasks.push_back(gyre::spawn(all.act(30)));
-      for (int i = 0; i < 15; ++i) {
-        co_await gyre::sleep(std::chrono::microseconds(all.pick(100)));
-        tasks[static_cast<std::size_t>(all.pick(40))].cancel();
-      }
-      for (auto& each : tasks) {
-        co_await each.wait();
-        EXPECT_TRUE(!each.state().failure() || each.state().was_cancelled());
-      }
-      EXPECT_GT(all.met, 0);
-      EXPECT_GT(all.version, 0);
-    });
-  }
+  stress<world_of_values>([](const world_of_values& all) {
+    EXPECT_GT(all.met, 0);
+    EXPECT_GT(all.version, 0);
+  });
 }

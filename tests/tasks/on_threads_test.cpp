@@ -8,7 +8,6 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <latch>
 #include <memory>
 #include <semaphore>
 #include <stdexcept>
@@ -17,7 +16,6 @@
 #include <vector>
 
 #include "tests/support/co_assert.hpp"
-#include "tests/support/error_of.hpp"
 #include "tests/tasks/remote_coroutines.hpp"
 
 using gyre_test::sleep_long;
@@ -26,14 +24,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Runs `body` on loop 0 of a runtime of several loops.
-template <class F>
-void run_loops(unsigned count, F body) {
-  gyre::run(std::move(body), {.threads = count});
-}
+/// Runs `body` on loop 0 of a runtime of two loops.
 template <class F>
 void run_two_loops(F body) {
-  run_loops(2, std::move(body));
+  gyre::run(std::move(body), {.threads = 2});
 }
 
 gyre::event_loop& other() {
@@ -341,47 +335,4 @@ TEST(on_threads, an_exception_and_the_task_local_values_that_a_call_has_seen_end
     }
   });
   EXPECT_EQ(ended_elsewhere, 0);
-}
-
-TEST(on_threads, every_loop_runs_a_function_and_the_results_come_in_the_order_of_the_loops) {
-  run_loops(3, []() -> gyre::task<> {
-    const std::vector<std::size_t> seen =
-        co_await gyre::for_each_loop([] { return gyre::event_loop::current().index(); });
-    EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
-  });
-}
-
-TEST(on_threads, the_first_failure_of_a_loop_cancels_the_others) {
-  run_loops(3, []() -> gyre::task<> {
-    auto fail_on_one = []() -> gyre::task<> {
-      if (gyre::event_loop::current().index() == 1) throw std::runtime_error("one");
-      co_await gyre::sleep(1h);
-    };
-    EXPECT_THROW(co_await gyre::for_each_loop(fail_on_one), std::runtime_error);
-  });
-}
-
-TEST(on_threads, failures_of_all_loops_at_once_arrive_as_a_group) {
-  run_loops(3, []() -> gyre::task<> {
-    std::latch all_run(3);
-    auto fail = [&]() -> gyre::task<> {
-      co_await gyre::yield();
-      all_run.arrive_and_wait();
-      throw std::runtime_error("loop " + std::to_string(gyre::event_loop::current().index()));
-    };
-    const std::string text = co_await gyre_test::error_of(gyre::for_each_loop(fail));
-    EXPECT_TRUE(text.starts_with("3 tasks failed: ")) << text;
-    for (const char* each : {"loop 0", "loop 1", "loop 2"}) EXPECT_NE(text.find(each), std::string::npos) << text;
-  });
-}
-
-TEST(on_threads, a_loop_outside_of_a_runtime_is_its_only_loop) {
-  gyre::event_loop alone;
-  bool done = false;
-  auto task = gyre::spawn([&]() -> gyre::task<> {
-    const auto seen = co_await gyre::for_each_loop([] { return 1; });
-    EXPECT_EQ(seen.size(), 1U);
-    done = true;
-  });
-  alone.run_until(done);
 }

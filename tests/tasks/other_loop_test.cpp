@@ -22,12 +22,7 @@ task<> nothing() { co_return; }
 
 }  // namespace
 
-class other_loop_tasks_death : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
-  }
-};
+class other_loop_tasks_death : public debug_build_death {};
 
 TEST_F(other_loop_tasks_death, a_handle_of_a_running_task_stops_a_debug_build) {
   gyre::task_handle<> handle;
