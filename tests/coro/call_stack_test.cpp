@@ -1,6 +1,7 @@
 // tests/coro/call_stack_test.cpp: the chain of awaiting tasks, with locations.
 #include <gyre/coro/call_stack.hpp>
 
+#include "tests/support/co_assert.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <cstdio>
@@ -48,22 +49,19 @@ TEST(call_stack, names_function_file_and_line_of_every_awaiting_coroutine_innerm
   });
 }
 
-TEST(call_stack, of_a_suspended_task_shows_what_it_waits_in) {
+TEST(call_stack, shows_where_a_suspended_task_waits) {
   run_virtual([]() -> gyre::task<> {
     auto handle = gyre::spawn(outer());
     co_await gyre::sleep(1ms);
     const auto stack = gyre::call_stack_of(handle.state());
-    EXPECT_EQ(stack.size(), 2U);
-    if (stack.size() == 2) {
-      EXPECT_NE(std::string_view(stack[0].function_name()).find("waits_for_ever"), std::string_view::npos);
-      EXPECT_NE(std::string_view(stack[1].function_name()).find("outer"), std::string_view::npos);
-    }
-    handle.cancel();
-    co_await handle.wait();
+    (void)co_await cancel_and_wait(handle);
+    CO_ASSERT_EQ(stack.size(), 2U);
+    EXPECT_NE(std::string_view(stack[0].function_name()).find("waits_for_ever"), std::string_view::npos);
+    EXPECT_NE(std::string_view(stack[1].function_name()).find("outer"), std::string_view::npos);
   });
 }
 
-TEST(call_stack, of_a_task_that_has_ended_or_runs_is_empty) {
+TEST(call_stack, is_empty_for_a_task_that_has_ended_or_runs) {
   run_virtual([]() -> gyre::task<> {
     auto handle = gyre::spawn(outer());
     const gyre::task_context& self = co_await gyre::this_task_context{};
@@ -79,7 +77,7 @@ TEST(call_stack, of_a_task_that_has_ended_or_runs_is_empty) {
   });
 }
 
-TEST(call_stack, of_a_task_that_waits_for_children_or_for_another_task_names_the_await) {
+TEST(call_stack, names_the_await_of_a_task_that_waits_for_children_or_for_another_task) {
   run_virtual([]() -> gyre::task<> {
     auto sleeper = gyre::spawn(waits_for_ever());
     auto joiner = gyre::spawn([&]() -> gyre::task<> { co_await sleeper; });
@@ -90,10 +88,7 @@ TEST(call_stack, of_a_task_that_waits_for_children_or_for_another_task_names_the
     if (joining.size() > 0)
       EXPECT_TRUE(std::string_view(joining[0].file_name()).ends_with("call_stack_test.cpp")) << joining[0].file_name();
     EXPECT_GE(gyre::call_stack_of(parent.state()).size(), 2U);
-    for (auto* each : {&joiner, &parent, &sleeper}) {
-      each->cancel();
-      co_await each->wait();
-    }
+    for (auto* each : {&joiner, &parent, &sleeper}) (void)co_await cancel_and_wait(*each);
   });
 }
 
@@ -104,7 +99,7 @@ TEST(call_stack, shows_paths_relative_to_the_root_of_the_source) {
   });
 }
 
-TEST(call_stack, inside_a_lambda_coroutine_names_the_lambda_and_its_line) {
+TEST(call_stack, names_a_lambda_coroutine_and_its_line) {
   run_virtual([]() -> gyre::task<> {
     std::string text;
     constexpr int await_line = __LINE__ + 2;
@@ -122,18 +117,11 @@ TEST(call_stack, inside_a_lambda_coroutine_names_the_lambda_and_its_line) {
 TEST(call_stack, can_be_asked_for_in_a_cancelled_scope) {
   run_virtual([]() -> gyre::task<> {
     std::size_t depth = 0;
-    auto handle = gyre::spawn([&]() -> gyre::task<> {
-      bool cancelled = false;
-      try {
-        co_await gyre::sleep(1h);
-      } catch (const gyre::cancelled&) {
-        cancelled = true;
-      }
-      if (cancelled) depth = (co_await gyre::call_stack()).size();
-    });
-    co_await gyre::yield();
-    handle.cancel();
-    co_await handle.wait();
+    auto asks_when_cancelled = [&]() -> gyre::task<> {
+      co_await outlast_cancel();
+      depth = (co_await gyre::call_stack()).size();
+    };
+    EXPECT_FALSE(co_await is_cancelled_after(1ms, asks_when_cancelled));
     EXPECT_GE(depth, 1U);
   });
 }

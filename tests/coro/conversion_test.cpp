@@ -47,7 +47,7 @@ gyre::task<std::optional<std::string>> twice_converted() { co_return "text"; }
 
 }  // namespace
 
-TEST(implicit_conversion, co_return_ignores_an_explicit_constructor_that_fits_better) {
+TEST(implicit_conversion, by_co_return_ignores_an_explicit_constructor_that_fits_better) {
   run_virtual([]() -> gyre::task<> {
     const made value = co_await converted();
     EXPECT_STREQ(value.how, "implicitly");
@@ -55,18 +55,18 @@ TEST(implicit_conversion, co_return_ignores_an_explicit_constructor_that_fits_be
   });
 }
 
-TEST(implicit_conversion, co_return_of_what_converts_by_itself_moves_only_out_of_the_frame) {
+TEST(implicit_conversion, by_co_return_of_a_value_that_converts_by_itself_moves_only_out_of_the_frame) {
   run_virtual([]() -> gyre::task<> { EXPECT_EQ((co_await converted_by_the_source()).moves, 1); });
 }
 
-TEST(implicit_conversion, co_return_takes_braces_and_conversions_of_the_result) {
+TEST(implicit_conversion, by_co_return_takes_braces_and_conversions_of_the_result) {
   run_virtual([]() -> gyre::task<> {
     EXPECT_EQ((co_await braced()).second, 2);
     EXPECT_EQ(co_await twice_converted(), "text");
   });
 }
 
-TEST(implicit_conversion, a_promise_ignores_an_explicit_constructor_that_fits_better) {
+TEST(implicit_conversion, by_a_promise_ignores_an_explicit_constructor_that_fits_better) {
   run_virtual([]() -> gyre::task<> {
     gyre::promise<made> promise;
     auto future = promise.get_future();
@@ -77,7 +77,7 @@ TEST(implicit_conversion, a_promise_ignores_an_explicit_constructor_that_fits_be
   });
 }
 
-TEST(implicit_conversion, a_promise_holds_a_value_that_cannot_be_moved) {
+TEST(implicit_conversion, by_a_promise_holds_a_value_that_cannot_be_moved) {
   run_virtual([]() -> gyre::task<> {
     gyre::promise<fixed> promise;
     auto future = promise.get_future();
@@ -86,7 +86,7 @@ TEST(implicit_conversion, a_promise_holds_a_value_that_cannot_be_moved) {
   });
 }
 
-TEST(implicit_conversion, a_callback_ignores_an_explicit_constructor_that_fits_better) {
+TEST(implicit_conversion, by_a_callback_ignores_an_explicit_constructor_that_fits_better) {
   run_virtual([]() -> gyre::task<> {
     auto begin = [](const gyre::awaited_callback<made>& done) { done(1); };
     const made value = co_await gyre::from_callback<made>(begin);
@@ -94,14 +94,14 @@ TEST(implicit_conversion, a_callback_ignores_an_explicit_constructor_that_fits_b
   });
 }
 
-TEST(implicit_conversion, a_callback_passes_several_arguments_to_the_constructor) {
+TEST(implicit_conversion, by_a_callback_passes_several_arguments_to_the_constructor) {
   run_virtual([]() -> gyre::task<> {
     auto begin = [](const gyre::awaited_callback<std::string>& done) { done(3U, 'x'); };
     EXPECT_EQ(co_await gyre::from_callback<std::string>(begin), "xxx");
   });
 }
 
-TEST(implicit_conversion, generators_ignore_an_explicit_constructor_that_fits_better) {
+TEST(implicit_conversion, by_generators_ignores_an_explicit_constructor_that_fits_better) {
   run_virtual([]() -> gyre::task<> {
     auto now = []() -> gyre::generator<made> { co_yield 1; };
     for (const made& value : now()) EXPECT_STREQ(value.how, "implicitly");
@@ -111,7 +111,7 @@ TEST(implicit_conversion, generators_ignore_an_explicit_constructor_that_fits_be
   });
 }
 
-TEST(implicit_conversion, a_loop_local_ignores_an_explicit_constructor_that_fits_better) {
+TEST(implicit_conversion, by_a_loop_local_ignores_an_explicit_constructor_that_fits_better) {
   run_virtual([]() -> gyre::task<> {
     const auto one = [] { return 1; };
     const gyre::loop_local<made, decltype(one)> values(one);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,19 @@ std::string message(const std::exception_ptr& failure) {
   } catch (...) {
     return "?";
   }
+}
+
+/// Adds failures to a collector, and gives the group that it throws.
+gyre::exception_group group_of(std::initializer_list<std::exception_ptr> failures) {
+  gyre::exception_collector collector;
+  for (const std::exception_ptr& each : failures) EXPECT_TRUE(collector.add(each));
+  try {
+    collector.rethrow();
+  } catch (const gyre::exception_group& group) {
+    EXPECT_TRUE(collector.empty());
+    return group;
+  }
+  throw std::logic_error("no group was thrown");
 }
 
 }  // namespace
@@ -42,20 +56,12 @@ TEST(exception_collector, throws_a_single_failure_as_what_it_is) {
 }
 
 TEST(exception_collector, throws_several_as_a_group_in_the_order_in_which_they_came) {
-  gyre::exception_collector collector;
-  for (const char* what : {"a", "b", "c"}) EXPECT_TRUE(collector.add(failure(what)));
+  const gyre::exception_group group = group_of({failure("a"), failure("b"), failure("c")});
   std::vector<std::string> messages;
-  std::string text;
-  try {
-    collector.rethrow();
-  } catch (const gyre::exception_group& group) {
-    for (const std::exception_ptr& each : group) messages.push_back(message(each));
-    text = group.what();
-    EXPECT_EQ(group.size(), 3U);
-  }
+  for (const std::exception_ptr& each : group) messages.push_back(message(each));
   EXPECT_EQ(messages, (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(text, "3 tasks failed: a; b; c");
-  EXPECT_TRUE(collector.empty());
+  EXPECT_EQ(group.size(), 3U);
+  EXPECT_STREQ(group.what(), "3 tasks failed: a; b; c");
 }
 
 TEST(exception_collector, can_be_used_again_after_it_has_thrown) {
@@ -67,16 +73,9 @@ TEST(exception_collector, can_be_used_again_after_it_has_thrown) {
   EXPECT_THROW(collector.rethrow(), std::runtime_error);
 }
 
-TEST(exception_collector, describes_what_is_no_std_exception) {
-  gyre::exception_collector collector;
-  EXPECT_TRUE(collector.add(std::make_exception_ptr(42)));
-  EXPECT_TRUE(collector.add(std::make_exception_ptr(gyre::cancelled{})));
-  try {
-    collector.rethrow();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const std::exception& error) {
-    EXPECT_STREQ(error.what(), "2 tasks failed: exception of unknown type; cancelled");
-  }
+TEST(exception_collector, describes_an_exception_that_is_not_of_the_standard_library) {
+  const auto group = group_of({std::make_exception_ptr(42), std::make_exception_ptr(gyre::cancelled{})});
+  EXPECT_STREQ(group.what(), "2 tasks failed: exception of unknown type; cancelled");
 }
 
 // Only a sanitizer reports a failure that is not freed.
@@ -86,19 +85,9 @@ TEST(exception_collector, that_is_dropped_with_failures_frees_them) {
   EXPECT_TRUE(collector.add(failure("b")));
 }
 
-TEST(exception_group, copies_share_the_failures_and_outlive_the_original) {
-  std::optional<gyre::exception_group> copy;
-  std::optional<gyre::exception_group> second;
-  for (auto* target : {&copy, &second}) {
-    gyre::exception_collector collector;
-    EXPECT_TRUE(collector.add(failure("x")));
-    EXPECT_TRUE(collector.add(failure("y")));
-    try {
-      collector.rethrow();
-    } catch (const gyre::exception_group& group) {
-      target->emplace(group);
-    }
-  }
+TEST(exception_group, has_copies_that_share_the_failures_and_outlive_the_original) {
+  std::optional<gyre::exception_group> copy(group_of({failure("x"), failure("y")}));
+  std::optional<gyre::exception_group> second(group_of({failure("x"), failure("y")}));
   EXPECT_EQ(copy->size(), 2U);
   EXPECT_STREQ(copy->what(), "2 tasks failed: x; y");
   *copy = *second;
@@ -108,21 +97,8 @@ TEST(exception_group, copies_share_the_failures_and_outlive_the_original) {
 }
 
 TEST(exception_group, may_contain_groups) {
-  gyre::exception_collector inner;
-  EXPECT_TRUE(inner.add(failure("x")));
-  EXPECT_TRUE(inner.add(failure("y")));
-  gyre::exception_collector outer;
-  try {
-    inner.rethrow();
-  } catch (...) {
-    EXPECT_TRUE(outer.add(std::current_exception()));
-  }
-  EXPECT_TRUE(outer.add(failure("z")));
-  try {
-    outer.rethrow();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const gyre::exception_group& group) {
-    EXPECT_EQ(group.size(), 2U);
-    EXPECT_STREQ(group.what(), "2 tasks failed: 2 tasks failed: x; y; z");
-  }
+  const auto inner = std::make_exception_ptr(group_of({failure("x"), failure("y")}));
+  const gyre::exception_group outer = group_of({inner, failure("z")});
+  EXPECT_EQ(outer.size(), 2U);
+  EXPECT_STREQ(outer.what(), "2 tasks failed: 2 tasks failed: x; y; z");
 }

@@ -84,7 +84,7 @@ TEST(function_name, is_the_same_with_every_compiler) {
   });
 }
 
-TEST(function_name, is_without_result_parameters_and_template_arguments) {
+TEST(function_name, leaves_out_result_parameters_and_template_arguments) {
   EXPECT_EQ(short_name("gyre::task<int> (anonymous namespace)::factorial(int)"), "factorial");
   EXPECT_EQ(short_name("void {anonymous}::factorial(factorial(int)::_ZN12_GLOBAL__N_19factorialEi.Frame*)"),
             "factorial");
@@ -102,7 +102,7 @@ TEST(function_name, is_not_led_astray_by_brackets_in_values) {
   EXPECT_EQ(short_name("task<> f<&a::operator<, &a::my_operator<1>, &a::operator->>::g(int)"), "f::g");
 }
 
-TEST(function_name, of_a_lambda_is_lambda_after_what_contains_it) {
+TEST(function_name, is_lambda_for_a_lambda_after_the_name_that_contains_it) {
   EXPECT_EQ(short_name("auto main()::(anonymous class)::operator()(int)::(anonymous class)::operator()() const"),
             "main::lambda::lambda");
   EXPECT_EQ(
@@ -114,7 +114,7 @@ TEST(function_name, of_a_lambda_is_lambda_after_what_contains_it) {
   EXPECT_EQ(short_name("auto main()::(unnamed struct at /a (b)/c.cpp:1:2)::run()"), "main::unnamed::run");
 }
 
-TEST(function_name, of_an_operator_is_the_whole_operator) {
+TEST(function_name, is_the_whole_operator_for_an_operator) {
   EXPECT_EQ(short_name("task<> a::operator()(int) &&"), "a::operator()");
   EXPECT_EQ(short_name("bool a::operator<=>(int)"), "a::operator<=>");
   EXPECT_EQ(short_name("bool a::operator< <int>(int)"), "a::operator<");
@@ -123,7 +123,7 @@ TEST(function_name, of_an_operator_is_the_whole_operator) {
   EXPECT_EQ(short_name("void *a::operator new[](std::size_t)"), "a::operator new");
 }
 
-TEST(function_name, of_a_conversion_is_operator_and_the_type) {
+TEST(function_name, is_operator_and_the_type_for_a_conversion) {
   EXPECT_EQ(short_name("task<int> (anonymous namespace)::a::operator task() const"), "a::operator task");
   EXPECT_EQ(short_name("{anonymous}::a::operator void({anonymous}::a::operator gyre::task<int>() const::_ZNKv.Frame*)"),
             "a::operator task");
@@ -133,7 +133,7 @@ TEST(function_name, of_a_conversion_is_operator_and_the_type) {
   EXPECT_EQ(short_name("a::operator newtype()"), "a::operator newtype");
 }
 
-TEST(function_name, of_something_unknown_is_left_as_it_is) {
+TEST(function_name, is_the_text_itself_when_that_is_unknown) {
   for (const char* const text : {"", "???", "'\"'\"'\"", "((((", "<"}) EXPECT_EQ(short_name(text), text);
   for (const char* const text : {"operator", "a::operator void", "f(\"", "f<'\\", "f(int"}) (void)short_name(text);
 }

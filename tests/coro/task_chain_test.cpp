@@ -55,22 +55,24 @@ struct ending {
 gyre::task<> holds(ending) { co_return; }
 gyre::task<> holds_a_task(ending, gyre::task<> inner, ending) { co_await std::move(inner); }
 
+/// After each test, all objects are gone.
+class task_chain : public testing::Test {
+ protected:
+  void TearDown() override { EXPECT_EQ(chain_object::alive, 0); }
+};
+
 }  // namespace
 
-TEST(task_chain, that_was_never_awaited_is_destroyed) {
-  {
-    [[maybe_unused]] auto made = chain_of(long_chain);
-    EXPECT_EQ(chain_object::alive, long_chain + 1);
-  }
-  EXPECT_EQ(chain_object::alive, 0);
+TEST_F(task_chain, that_was_never_awaited_is_destroyed) {
+  [[maybe_unused]] auto made = chain_of(long_chain);
+  EXPECT_EQ(chain_object::alive, long_chain + 1);
 }
 
-TEST(task_chain, that_is_awaited_as_a_temporary_ends) {
+TEST_F(task_chain, that_is_awaited_as_a_temporary_ends) {
   run_virtual([]() -> gyre::task<> { EXPECT_EQ(co_await chain_of(long_chain), long_chain); });
-  EXPECT_EQ(chain_object::alive, 0);
 }
 
-TEST(task_chain, is_freed_when_its_await_ends_however_long_the_task_object_lives) {
+TEST_F(task_chain, is_freed_when_its_await_ends_however_long_the_task_object_lives) {
   run_virtual([]() -> gyre::task<> {
     auto made = chain_of(long_chain);
     EXPECT_TRUE(made);
@@ -80,33 +82,29 @@ TEST(task_chain, is_freed_when_its_await_ends_however_long_the_task_object_lives
   });
 }
 
-TEST(task_chain, that_is_spawned_ends) {
+TEST_F(task_chain, that_is_spawned_ends) {
   run_virtual([]() -> gyre::task<> {
     auto running = gyre::spawn(chain_of(long_chain));
     EXPECT_EQ(co_await running, long_chain);
   });
-  EXPECT_EQ(chain_object::alive, 0);
 }
 
-TEST(task_chain, that_is_cancelled_before_it_starts_is_destroyed) {
+TEST_F(task_chain, that_is_cancelled_before_it_starts_is_destroyed) {
   run_virtual([]() -> gyre::task<> {
     auto running = gyre::spawn(chain_of(long_chain));
-    running.cancel();
-    co_await running.wait();
+    EXPECT_TRUE(co_await cancel_and_wait(running));
   });
-  EXPECT_EQ(chain_object::alive, 0);
 }
 
-TEST(task_chain, of_async_generators_is_destroyed) {
+TEST_F(task_chain, that_consists_of_async_generators_is_destroyed) {
   run_virtual([]() -> gyre::task<> {
     auto all = numbers();
     for (int i = 0; i < long_chain; ++i) all = passed_on(std::move(all), chain_object());
     co_return;
   });
-  EXPECT_EQ(chain_object::alive, 0);
 }
 
-TEST(task_chain, of_started_generators_is_destroyed_from_the_innermost_on) {
+TEST_F(task_chain, that_consists_of_started_generators_is_destroyed_from_the_innermost_on) {
   struct depth_guard {
     explicit depth_guard(std::vector<int>& all) : open(all) { open.push_back(0); }
     ~depth_guard() { open.pop_back(); }
@@ -133,26 +131,24 @@ TEST(task_chain, of_started_generators_is_destroyed_from_the_innermost_on) {
   });
 }
 
-TEST(task_chain, of_handles_of_running_tasks_ends) {
+TEST_F(task_chain, that_consists_of_handles_of_running_tasks_ends) {
   run_virtual([]() -> gyre::task<> {
     auto running = gyre::spawn(last_link(chain_object()));
     for (int i = 0; i < long_chain_of_spawned; ++i) running = gyre::spawn(after(std::move(running), chain_object()));
     EXPECT_EQ(co_await running, long_chain_of_spawned);
   });
-  EXPECT_EQ(chain_object::alive, 0);
 }
 
-TEST(task_chain, of_handles_whose_values_nobody_takes_is_destroyed) {
+TEST_F(task_chain, that_consists_of_handles_whose_values_nobody_takes_is_destroyed) {
   run_virtual([]() -> gyre::task<> {
     auto running = gyre::spawn(last_link(chain_object()));
     for (int i = 0; i < long_chain_of_spawned; ++i)
       running = gyre::spawn(never_awaits(std::move(running), chain_object()));
     co_await running.wait();
   });
-  EXPECT_EQ(chain_object::alive, 0);
 }
 
-TEST(task_chain, of_shared_tasks_ends_or_is_destroyed) {
+TEST_F(task_chain, that_consists_of_shared_tasks_ends_or_is_destroyed) {
   for (const bool starts : {false, true}) {
     run_virtual([&]() -> gyre::task<> {
       gyre::shared_task<int> made(last_link(chain_object()));
@@ -166,7 +162,7 @@ TEST(task_chain, of_shared_tasks_ends_or_is_destroyed) {
   }
 }
 
-TEST(task_chain, a_task_that_was_never_awaited_ends_between_the_arguments_around_it) {
+TEST_F(task_chain, a_task_that_was_never_awaited_ends_between_the_arguments_around_it) {
   std::vector<std::string> order;
   {
     auto inner = holds(ending(&order, "inner"));
