@@ -4,6 +4,7 @@
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
+#include "tests/stream/stream_ends.hpp"
 #include "tests/support/turns_of_others.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -69,7 +70,7 @@ TEST(memory_stream, makes_the_writer_wait_while_its_capacity_is_unread) {
   });
 }
 
-TEST(memory_stream, whole_writes_of_many_tasks_never_interleave) {
+TEST(memory_stream, never_interleaves_whole_writes_of_many_tasks) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(3);
     auto read_ten = [&]() -> gyre::task<std::string> {
@@ -87,7 +88,7 @@ TEST(memory_stream, whole_writes_of_many_tasks_never_interleave) {
   });
 }
 
-TEST(memory_stream, an_end_that_is_destroyed_ends_the_other) {
+TEST(memory_stream, that_is_destroyed_ends_the_other_end) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(4);
     std::optional<gyre::memory_stream> gone(std::move(pair.first));
@@ -100,7 +101,7 @@ TEST(memory_stream, an_end_that_is_destroyed_ends_the_other) {
   });
 }
 
-TEST(memory_stream, an_end_that_is_replaced_wakes_the_reader_of_the_other_before_its_writer) {
+TEST(memory_stream, that_is_replaced_wakes_the_reader_of_the_other_end_before_its_writer) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(4);
     std::string order;
@@ -120,20 +121,19 @@ TEST(memory_stream, an_end_that_is_replaced_wakes_the_reader_of_the_other_before
   });
 }
 
-TEST(memory_stream, a_write_that_was_cut_off_spoils_later_ones) {
+TEST(memory_stream, refuses_a_write_after_one_that_was_cut_off) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(4);
     auto writer = gyre::spawn(pair.first.write_all(bytes("123456")));
     co_await gyre::sleep(1ms);
-    writer.cancel();
-    co_await writer.wait();
+    EXPECT_TRUE(co_await cancel_and_wait(writer));
     EXPECT_THROW((void)co_await pair.first.write_all(bytes("x")), gyre::io_error);
     std::array<std::byte, 8> buffer;
     EXPECT_EQ(co_await pair.second.read_some(buffer), 4U);
   });
 }
 
-TEST(memory_stream, a_cancel_at_any_await_of_reader_and_writer_leaks_nothing) {
+TEST(memory_stream, leaks_nothing_when_reader_and_writer_are_cancelled_at_any_await) {
   gyre::testing::cancel_at_every_await(
       []() -> gyre::task<> {
         gyre::memory_pair pair(3);
@@ -143,22 +143,21 @@ TEST(memory_stream, a_cancel_at_any_await_of_reader_and_writer_leaks_nothing) {
       [](bool) {});
 }
 
-TEST(memory_stream, a_cancelled_read_exactly_puts_back_what_it_had_read) {
+TEST(memory_stream, puts_back_the_bytes_of_a_cancelled_read_exactly) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(4);
     std::array<std::byte, 20> buffer;
     auto reading = gyre::spawn(pair.second.read_exactly(buffer));
     (void)co_await pair.first.write_all(bytes("abcdef"));
     co_await gyre::sleep(1ms);
-    reading.cancel();
-    co_await reading.wait();
+    EXPECT_TRUE(co_await cancel_and_wait(reading));
     (void)co_await pair.first.write_all(bytes("ghij"));
     co_await pair.first.shutdown_write();
     EXPECT_EQ(co_await read_all(pair.second), "abcdefghij");
   });
 }
 
-TEST(memory_stream, reads_that_need_not_wait_let_other_tasks_run) {
+TEST(memory_stream, lets_other_tasks_run_in_reads_that_need_not_wait) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair;
     (void)co_await pair.first.write_all(bytes(std::string(2000, 'x')));
@@ -171,7 +170,7 @@ TEST(memory_stream, reads_that_need_not_wait_let_other_tasks_run) {
   });
 }
 
-TEST(memory_stream, two_tasks_that_read_one_end_stop_the_program) {
+TEST(memory_stream_death, that_two_tasks_read_stops_the_program) {
   const auto read_twice = [] {
     run_virtual([]() -> gyre::task<> {
       gyre::memory_pair pair;
@@ -182,7 +181,7 @@ TEST(memory_stream, two_tasks_that_read_one_end_stop_the_program) {
   EXPECT_DEATH(read_twice(), "two tasks read from one memory_stream at the same time: let one task read");
 }
 
-TEST(memory_stream, an_end_that_is_destroyed_while_a_task_uses_it_stops_the_program) {
+TEST(memory_stream_death, that_is_destroyed_while_a_task_uses_it_stops_the_program) {
   const auto destroy_while = [](auto use) {
     run_virtual([&]() -> gyre::task<> {
       gyre::memory_pair pair(4);
@@ -212,7 +211,7 @@ TEST(memory_stream, that_is_aborted_lets_the_other_end_read_what_was_written_and
       std::array<std::byte, 2> two;
       EXPECT_EQ(co_await pair.second.read_some(two), 2U);
       EXPECT_EQ(co_await pair.second.read_exactly(two), 2U);
-      EXPECT_EQ(co_await error_of(read_all(pair.second)), "read_some memory: Connection reset by peer");
+      EXPECT_EQ(co_await error_of(read_all(pair.second)), reset_by_peer);
       EXPECT_EQ(co_await error_of(pair.second.read_exactly(two)), "read_exactly memory: Connection reset by peer");
     }
   });
@@ -225,7 +224,7 @@ TEST(memory_stream, that_is_aborted_drops_what_it_has_not_read_and_ends_writes_t
     co_await gyre::sleep(1ms);
     pair.first.abort();
     EXPECT_EQ(co_await error_of(std::move(writing)), "write_all memory: Broken pipe");
-    EXPECT_EQ(co_await error_of(read_all(pair.first)), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await error_of(read_all(pair.first)), reset_by_peer);
   });
 }
 
@@ -251,7 +250,7 @@ TEST(memory_stream, whose_write_was_cut_off_ends_with_a_reset) {
     {
       const gyre::memory_stream gone = std::move(pair.first);
     }
-    EXPECT_EQ(co_await error_of(read_all(pair.second)), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await error_of(read_all(pair.second)), reset_by_peer);
   });
 }
 
@@ -298,10 +297,10 @@ TEST(copy_bidirectional, passes_a_reset_on) {
     auto copying = gyre::spawn(gyre::copy_bidirectional(client.second, server.first));
     (void)co_await server.second.write_all(bytes("part"));
     server.second.abort();
-    EXPECT_EQ(co_await error_of(std::move(copying)), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await error_of(std::move(copying)), reset_by_peer);
     std::array<std::byte, 10> buffer;
     EXPECT_EQ(co_await client.first.read_some(buffer), 4U);
-    EXPECT_EQ(co_await error_of(client.first.read_some(buffer)), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await error_of(client.first.read_some(buffer)), reset_by_peer);
   });
 }
 
@@ -309,16 +308,13 @@ TEST(copy_bidirectional, that_is_cancelled_aborts_both_streams) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair client(10);
     gyre::memory_pair server(10);
-    auto copying = gyre::spawn(gyre::copy_bidirectional(client.second, server.first));
-    co_await gyre::sleep(1ms);
-    copying.cancel();
-    co_await copying.wait();
-    EXPECT_EQ(co_await error_of(read_all(client.first)), "read_some memory: Connection reset by peer");
-    EXPECT_EQ(co_await error_of(read_all(server.second)), "read_some memory: Connection reset by peer");
+    EXPECT_TRUE(co_await is_cancelled_after(1ms, gyre::copy_bidirectional(client.second, server.first)));
+    EXPECT_EQ(co_await error_of(read_all(client.first)), reset_by_peer);
+    EXPECT_EQ(co_await error_of(read_all(server.second)), reset_by_peer);
   });
 }
 
-TEST(copy_bidirectional, of_streams_that_cannot_be_aborted_ends_with_the_error) {
+TEST(copy_bidirectional, ends_with_the_error_of_a_stream_that_cannot_be_aborted) {
   struct failing {
     gyre::task<std::size_t> read_some(std::span<std::byte>) {
       throw std::runtime_error("no more");
@@ -331,11 +327,11 @@ TEST(copy_bidirectional, of_streams_that_cannot_be_aborted_ends_with_the_error) 
     gyre::memory_pair client(10);
     failing server;
     EXPECT_EQ(co_await error_of(gyre::copy_bidirectional(client.second, server)), "no more");
-    EXPECT_EQ(co_await error_of(read_all(client.first)), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await error_of(read_all(client.first)), reset_by_peer);
   });
 }
 
-TEST(any_stream, does_what_the_stream_in_it_does) {
+TEST(any_stream, reads_and_writes_through_the_stream_in_it) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(10);
     gyre::any_stream first(std::move(pair.first));

@@ -37,7 +37,7 @@ class other_loop_streams_death : public testing::Test {
 
 }  // namespace
 
-TEST_F(other_loop_streams_death, a_memory_stream) {
+TEST_F(other_loop_streams_death, a_memory_stream_stops_the_program) {
   const char* const name = "a memory_stream";
   const auto first = [&] { make_used_pair(); };
   expect_stop_in_await(
@@ -51,7 +51,7 @@ TEST_F(other_loop_streams_death, a_memory_stream) {
   expect_stop(first, [&] { pair_.reset(); }, elsewhere("destructor", name));
 }
 
-TEST_F(other_loop_streams_death, a_stream_reader_with_buffered_data) {
+TEST_F(other_loop_streams_death, a_stream_reader_with_buffered_data_stops_a_debug_build) {
   if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
   const auto first = [&] {
     pair_.emplace();
@@ -69,7 +69,7 @@ TEST_F(other_loop_streams_death, a_stream_reader_with_buffered_data) {
   expect_stop(first, [&] { (void)reader_->at_eof(); }, elsewhere("buffered", name));
 }
 
-TEST_F(other_loop_streams_death, a_stream_writer) {
+TEST_F(other_loop_streams_death, a_stream_writer_stops_a_debug_build) {
   if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
   const auto first = [&] {
     pair_.emplace();
