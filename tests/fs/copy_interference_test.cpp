@@ -1,12 +1,9 @@
 // tests/fs/copy_interference_test.cpp: copying a file that others change meanwhile, or to a disk that becomes full.
 #include <gyre/fs/copy.hpp>
 
-#include "tests/fs/scratch.hpp"
-#include "tests/support/denied_call.hpp"
+#include "tests/fs/full_disk.hpp"
 #include "tests/support/mebibyte.hpp"
 
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/syscall.h>
 
 #include <atomic>
@@ -33,9 +30,8 @@ extern "C" off_t lseek(int fd, off_t offset, int whence) noexcept {
   return found;
 }
 
-TEST(file_copy, of_a_file_that_grows_at_the_end_of_the_copy_has_no_byte_that_the_source_never_had) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, has_no_byte_that_a_source_that_grows_at_the_end_of_the_copy_never_had) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     static std::string source;
     source = dir.put("a", std::string(1'000, 'x'));
     after_no_data = [] { std::ofstream(source, std::ios::binary | std::ios::app) << std::string(500, 'x'); };
@@ -48,9 +44,8 @@ TEST(file_copy, of_a_file_that_grows_at_the_end_of_the_copy_has_no_byte_that_the
   });
 }
 
-TEST(file_copy, of_a_file_that_others_extend_and_shorten_ends_with_the_size_that_it_reports) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, ends_with_the_size_that_it_reports_when_others_extend_and_shorten_the_source) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", "x");
     std::atomic<bool> over = false;
     std::thread others([&] {
@@ -73,21 +68,15 @@ TEST(file_copy, of_a_file_that_others_extend_and_shorten_ends_with_the_size_that
   });
 }
 
-// The file system is mounted for the child process alone.
-TEST(file_copy, to_a_full_disk_is_an_error_and_leaves_a_first_part) {
+TEST(file_copy, fails_on_a_full_disk_and_leaves_a_first_part) {
   if (!forked_children_may_start_threads) GTEST_SKIP();
   const scratch dir;
-  const std::string disk = dir.path("disk");
-  std::filesystem::create_directory(disk);
   const std::string text = text_of(pattern(5 * mebibyte));
   const std::string source = dir.put("a", text);
-  const child_outcome outcome = in_child_process([&]() -> std::string {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("none", disk.c_str(), "tmpfs", 0, "size=2m") != 0)
-      return "mounting is not allowed";
+  const child_outcome outcome = with_small_disk(dir.path("disk"), [&] {
     std::string result;
     run_test([&]() -> gyre::task<> {
-      const std::string target = disk + "/b";
+      const std::string target = dir.path("disk/b");
       result = co_await error_of(fs::copy(source, target));
       const std::string first = dir.get("disk/b");
       if (first.empty() || first.size() >= text.size() || !text.starts_with(first)) result += ", and a wrong part";
@@ -99,5 +88,5 @@ TEST(file_copy, to_a_full_disk_is_an_error_and_leaves_a_first_part) {
   });
   if (outcome.says("not allowed")) GTEST_SKIP() << outcome.text;
   EXPECT_TRUE(outcome.ended) << outcome.signal;
-  EXPECT_EQ(outcome.text, "copy " + source + " to " + disk + "/b: No space left on device");
+  EXPECT_EQ(outcome.text, "copy " + source + " to " + dir.path("disk/b") + ": No space left on device");
 }

@@ -2,13 +2,10 @@
 #include <gyre/fs/copy.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
-#include "tests/fs/scratch.hpp"
+#include "tests/fs/full_disk.hpp"
 #include "tests/support/mebibyte.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <csignal>
 #include <vector>
 
 using namespace gyre_test;
@@ -16,22 +13,17 @@ namespace fs = gyre::fs;
 
 namespace {
 
-std::uint64_t blocks_of(const std::string& path) {
+struct stat status_of(const std::string& path) {
   struct stat known{};
   EXPECT_EQ(::stat(path.c_str(), &known), 0);
-  return static_cast<std::uint64_t>(known.st_blocks);
+  return known;
 }
-unsigned permissions_of(const std::string& path) {
-  struct stat known{};
-  EXPECT_EQ(::stat(path.c_str(), &known), 0);
-  return known.st_mode & 07777U;
-}
+unsigned permissions_of(const std::string& path) { return status_of(path).st_mode & 07777U; }
 
 }  // namespace
 
 TEST(file_copy, has_the_bytes_of_the_source) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     for (const std::size_t size :
          {std::size_t{0}, std::size_t{1}, std::size_t{4'095}, std::size_t{4'097}, mebibyte + 3, 40 * mebibyte + 1}) {
       const std::string text = text_of(pattern(size));
@@ -44,8 +36,7 @@ TEST(file_copy, has_the_bytes_of_the_source) {
 }
 
 TEST(file_copy, replaces_the_contents_and_keeps_the_permissions_of_a_file_that_is_there) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", "new");
     const std::string target = dir.put("b", "something longer");
     ::chmod(source.c_str(), 0755);
@@ -58,67 +49,53 @@ TEST(file_copy, replaces_the_contents_and_keeps_the_permissions_of_a_file_that_i
   });
 }
 
-TEST(file_copy, an_exclusive_one_replaces_nothing) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, that_is_exclusive_replaces_nothing) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", "new");
     const std::string target = dir.put("b", "old");
-    const std::string text = co_await error_of(fs::copy(source, target, {.exclusive = true}));
-    EXPECT_EQ(text, "open " + target + ": File exists");
+    co_await expect_error(fs::copy(source, target, {.exclusive = true}), "open " + target + ": File exists");
     EXPECT_EQ(dir.get("b"), "old");
   });
 }
 
-TEST(file_copy, onto_itself_is_an_error_and_changes_nothing) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, refuses_to_copy_a_file_onto_itself) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", "kept");
     std::filesystem::create_hard_link(source, dir.path("b"));
     for (const std::string& target : {source, dir.path("b")}) {
-      const std::string text = co_await error_of(fs::copy(source, target));
-      EXPECT_EQ(text, "copy " + source + " to " + target + ": Invalid argument");
+      co_await expect_error(fs::copy(source, target), "copy " + source + " to " + target + ": Invalid argument");
     }
     EXPECT_EQ(dir.get("a"), "kept");
   });
 }
 
-TEST(file_copy, errors_name_the_paths) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, names_the_paths_in_its_errors) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", "text");
-    std::string text = co_await error_of(fs::copy(dir.path("none"), dir.path("b")));
-    EXPECT_EQ(text, "open " + dir.path("none") + ": No such file or directory");
-    text = co_await error_of(fs::copy(source, dir.path("none/b")));
-    EXPECT_EQ(text, "open " + dir.path("none/b") + ": No such file or directory");
-    text = co_await error_of(fs::copy(dir.root(), dir.path("b")));
-    EXPECT_EQ(text, "copy " + dir.root() + " to " + dir.path("b") + ": Is a directory");
-    text = co_await error_of(fs::copy("/dev/zero", dir.path("b")));
-    EXPECT_EQ(text, "copy /dev/zero to " + dir.path("b") + ": Invalid argument");
-    text = co_await error_of(fs::copy(source, "/dev/null"));
-    EXPECT_EQ(text, "copy " + source + " to /dev/null: Invalid argument");
+    co_await expect_error(fs::copy(dir.path("none"), dir.path("b")),
+                          "open " + dir.path("none") + ": No such file or directory");
+    co_await expect_error(fs::copy(source, dir.path("none/b")),
+                          "open " + dir.path("none/b") + ": No such file or directory");
+    co_await expect_error(fs::copy(dir.root(), dir.path("b")),
+                          "copy " + dir.root() + " to " + dir.path("b") + ": Is a directory");
+    co_await expect_error(fs::copy("/dev/zero", dir.path("b")),
+                          "copy /dev/zero to " + dir.path("b") + ": Invalid argument");
+    co_await expect_error(fs::copy(source, "/dev/null"), "copy " + source + " to /dev/null: Invalid argument");
     EXPECT_FALSE(dir.has("b"));
   });
 }
 
 TEST(file_copy, reports_a_target_that_must_not_grow) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", std::string(mebibyte, 'x'));
-    rlimit before{};
-    ::getrlimit(RLIMIT_FSIZE, &before);
-    ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit small{.rlim_cur = 100'000, .rlim_max = before.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-    const std::string text = co_await error_of(fs::copy(source, dir.path("b")));
-    ::setrlimit(RLIMIT_FSIZE, &before);
-    ::signal(SIGXFSZ, SIG_DFL);
-    EXPECT_EQ(text, "copy " + source + " to " + dir.path("b") + ": File too large");
+    const file_size_limit small(100'000);
+    co_await expect_error(fs::copy(source, dir.path("b")),
+                          "copy " + source + " to " + dir.path("b") + ": File too large");
   });
 }
 
-TEST(file_copy, holes_stay_holes) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, keeps_holes_as_holes) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", "begin");
     const int fd = ::open(source.c_str(), O_WRONLY | O_CLOEXEC);
     EXPECT_EQ(::pwrite(fd, "middle", 6, 8 * mebibyte), 6);
@@ -127,13 +104,12 @@ TEST(file_copy, holes_stay_holes) {
     const std::uint64_t copied = co_await fs::copy(source, dir.path("b"));
     EXPECT_EQ(copied, 64 * mebibyte);
     EXPECT_TRUE(dir.get("b") == dir.get("a"));
-    EXPECT_LE(blocks_of(dir.path("b")), blocks_of(source) + 64);
+    EXPECT_LE(status_of(dir.path("b")).st_blocks, status_of(source).st_blocks + 64);
   });
 }
 
-TEST(file_copy, of_a_file_whose_size_is_not_known_has_all_of_it) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, has_all_of_a_file_whose_size_is_not_known) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::uint64_t copied = co_await fs::copy("/proc/cpuinfo", dir.path("b"));
     EXPECT_GT(copied, 0U);
     EXPECT_EQ(dir.get("b").size(), copied);
@@ -142,8 +118,7 @@ TEST(file_copy, of_a_file_whose_size_is_not_known_has_all_of_it) {
 }
 
 TEST(file_copy, crosses_file_systems) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string text = text_of(pattern(3 * mebibyte));
     const std::string source = dir.put("a", text);
     const std::string there = "/dev/shm/gyre_copy_test." + std::to_string(::getpid());
@@ -155,9 +130,8 @@ TEST(file_copy, crosses_file_systems) {
   });
 }
 
-TEST(file_copy, tells_its_progress_while_other_tasks_run) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_copy, reports_its_progress_while_other_tasks_run) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string source = dir.put("a", std::string(64 * mebibyte, 'x'));
     fs::copy_progress progress;
     std::vector<std::uint64_t> seen;
@@ -178,7 +152,7 @@ TEST(file_copy, tells_its_progress_while_other_tasks_run) {
   });
 }
 
-TEST(file_copy, a_cancel_at_any_await_leaks_nothing_and_leaves_a_first_part) {
+TEST(file_copy, leaks_nothing_and_leaves_a_first_part_when_it_is_cancelled_at_any_await) {
   const scratch dir;
   const std::string text = text_of(pattern(40 * mebibyte));
   const std::string source = dir.put("a", text);

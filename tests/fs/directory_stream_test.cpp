@@ -36,7 +36,7 @@ TEST(directory_stream, gives_every_entry_with_its_facts) {
   }
 }
 
-TEST(directory_stream, an_entry_that_is_gone_has_no_facts) {
+TEST(directory_stream, has_no_facts_of_an_entry_that_is_gone) {
   const gyre_test::scratch scratch;
   const std::filesystem::path path = scratch.root();
   std::ofstream(path / "a.txt") << "the file";

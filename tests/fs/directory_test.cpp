@@ -2,6 +2,7 @@
 #include <gyre/fs/directory.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/support/co_assert.hpp"
 
 #include <algorithm>
 #include <set>
@@ -9,38 +10,34 @@
 using namespace gyre_test;
 namespace fs = gyre::fs;
 
-TEST(directory, it_lists_names_and_kinds) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(directory, lists_names_and_kinds) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     dir.put("file", "x");
     co_await fs::create_directory(dir.path("sub"));
     co_await fs::create_symlink("file", dir.path("link"));
     auto entries = co_await fs::list_directory(dir.root());
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    EXPECT_EQ(entries.size(), 3U);
-    if (entries.size() != 3) co_return;
-    EXPECT_EQ(entries[0].name, "file");
-    EXPECT_EQ(entries[0].kind, fs::file_kind::regular);
-    EXPECT_EQ(entries[1].name, "link");
-    EXPECT_EQ(entries[1].kind, fs::file_kind::symlink);
-    EXPECT_EQ(entries[2].name, "sub");
-    EXPECT_EQ(entries[2].kind, fs::file_kind::directory);
+    std::ranges::sort(entries, {}, &fs::directory_entry::name);
+    CO_ASSERT_EQ(entries.size(), 3U);
+    const auto is = [&](std::size_t i, const char* name, fs::file_kind kind) {
+      return entries[i].name == name && entries[i].kind == kind;
+    };
+    EXPECT_TRUE(is(0, "file", fs::file_kind::regular));
+    EXPECT_TRUE(is(1, "link", fs::file_kind::symlink));
+    EXPECT_TRUE(is(2, "sub", fs::file_kind::directory));
     const fs::status known = co_await fs::stat(dir.path("sub"));
     EXPECT_EQ(entries[2].inode, known.inode);
   });
 }
 
-TEST(directory, an_empty_one_has_nothing) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(directory, that_is_empty_has_no_entries) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const auto entries = co_await fs::list_directory(dir.root());
     EXPECT_TRUE(entries.empty());
   });
 }
 
-TEST(directory, a_large_one_comes_in_batches_each_name_once) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(directory, that_is_large_comes_in_batches_with_each_name_once) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     constexpr std::size_t count = 3'000;
     for (std::size_t i = 0; i < count; ++i) dir.put("a_rather_long_name_" + std::to_string(i), "");
     fs::directory opened = co_await fs::directory::open(dir.root());
@@ -59,23 +56,19 @@ TEST(directory, a_large_one_comes_in_batches_each_name_once) {
   });
 }
 
-TEST(directory, more_than_the_limit_is_an_error) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(directory, refuses_more_entries_than_the_limit) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     for (int i = 0; i < 5; ++i) dir.put(std::to_string(i), "");
     const auto entries = co_await fs::list_directory(dir.root(), 5);
     EXPECT_EQ(entries.size(), 5U);
-    const std::string text = co_await error_of(fs::list_directory(dir.root(), 4));
-    EXPECT_EQ(text, "list_directory " + dir.root() + ": Value too large for defined data type");
+    co_await expect_error(fs::list_directory(dir.root(), 4),
+                          "list_directory " + dir.root() + ": Value too large for defined data type");
   });
 }
 
-TEST(directory, what_is_none_is_refused) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    std::string text = co_await error_of(fs::list_directory(dir.put("a", "")));
-    EXPECT_EQ(text, "open " + dir.path("a") + ": Not a directory");
-    text = co_await error_of(fs::list_directory(dir.path("b")));
-    EXPECT_EQ(text, "open " + dir.path("b") + ": No such file or directory");
+TEST(directory, refuses_a_path_that_is_no_directory) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    co_await expect_error(fs::list_directory(dir.put("a", "")), "open " + dir.path("a") + ": Not a directory");
+    co_await expect_error(fs::list_directory(dir.path("b")), "open " + dir.path("b") + ": No such file or directory");
   });
 }

@@ -1,8 +1,10 @@
 // tests/fs/file_cancel_test.cpp: cancels before, during and after an operation, and a shutdown during one.
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/fs/file.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/support/cancels.hpp"
 
 #include <array>
 #include <atomic>
@@ -46,7 +48,7 @@ class busy_pool {
 
 }  // namespace
 
-TEST(file_cancel, an_open_cancelled_anywhere_leaves_no_descriptor) {
+TEST(file_cancel, leaves_no_descriptor_when_it_meets_an_open_anywhere) {
   const scratch dir;
   auto scenario = [&]() -> gyre::task<> {
     fs::file made = co_await fs::file::open(dir.path("a"), fs::for_writing);
@@ -61,7 +63,7 @@ TEST(file_cancel, an_open_cancelled_anywhere_leaves_no_descriptor) {
   EXPECT_GT(report.completed, 0U);
 }
 
-TEST(file_cancel, a_write_cancelled_anywhere_has_written_a_prefix_and_the_position_is_behind_it) {
+TEST(file_cancel, leaves_a_written_prefix_and_the_position_after_it_when_it_meets_a_write_anywhere) {
   const scratch dir;
   const auto bytes = pattern(200'000);
   const std::string whole = text_of(bytes);
@@ -71,17 +73,11 @@ TEST(file_cancel, a_write_cancelled_anywhere_has_written_a_prefix_and_the_positi
     std::error_code ignored;
     std::filesystem::remove(dir.path("a"), ignored);
     fs::file f = co_await fs::file::open(dir.path("a"), fs::for_writing);
-    std::exception_ptr cancel;
-    try {
-      for (std::size_t at = 0; at < bytes.size(); at += 50'000) {
-        co_await f.write_all(std::span(bytes).subspan(at, 50'000));
-        co_await gyre::yield();
-      }
-    } catch (const gyre::cancelled&) {
-      cancel = std::current_exception();
+    const gyre::scope_exit note([&]() noexcept { position = f.position(); });
+    for (std::size_t at = 0; at < bytes.size(); at += 50'000) {
+      co_await f.write_all(std::span(bytes).subspan(at, 50'000));
+      co_await gyre::yield();
     }
-    position = f.position();
-    if (cancel) std::rethrow_exception(cancel);
   };
   const auto report = cancel_at_every_await(scenario, [&](bool was_cancelled) {
     const std::string found = dir.has("a") ? dir.get("a") : "";
@@ -92,7 +88,7 @@ TEST(file_cancel, a_write_cancelled_anywhere_has_written_a_prefix_and_the_positi
   EXPECT_GT(report.cancelled, 4U);
 }
 
-TEST(file_cancel, a_read_exactly_cancelled_anywhere_leaves_the_position_where_it_was) {
+TEST(file_cancel, leaves_the_position_where_it_was_when_it_meets_a_read_exactly_anywhere) {
   const scratch dir;
   const auto bytes = pattern(600'000);
   const std::string path = dir.put("a", text_of(bytes));
@@ -101,41 +97,30 @@ TEST(file_cancel, a_read_exactly_cancelled_anywhere_leaves_the_position_where_it
     fs::file f = co_await fs::file::open(path);
     std::vector<std::byte> buffer(300'000);
     std::uint64_t expected = 0;
-    std::exception_ptr cancel;
-    try {
-      for (int i = 0; i < 2; ++i) {
-        co_await f.read_exactly(buffer);
-        EXPECT_TRUE(std::equal(buffer.begin(), buffer.end(), bytes.begin() + i * 300'000));
-        expected += buffer.size();
-      }
-    } catch (const gyre::cancelled&) {
-      cancel = std::current_exception();
+    const gyre::scope_exit check([&]() noexcept { EXPECT_EQ(f.position(), expected); });
+    for (int i = 0; i < 2; ++i) {
+      co_await f.read_exactly(buffer);
+      EXPECT_TRUE(std::equal(buffer.begin(), buffer.end(), bytes.begin() + i * 300'000));
+      expected += buffer.size();
     }
-    EXPECT_EQ(f.position(), expected);
-    if (cancel) std::rethrow_exception(cancel);
   };
   const auto report = cancel_at_every_await(scenario, [](bool) {});
   EXPECT_GT(report.cancelled, 2U);
   EXPECT_GT(report.completed, 0U);
 }
 
-TEST(file_cancel, in_a_scope_that_is_cancelled_nothing_begins) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_cancel, lets_nothing_begin_in_its_scope) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     auto body = [&]() -> gyre::task<> {
-      try {
-        co_await gyre::sleep(1h);
-      } catch (const gyre::cancelled&) {
-      }
+      co_await outlast_cancel();
       co_await fs::create_directory(dir.path("d"));
     };
-    const std::string text = co_await error_of(gyre::timeout(1ms, body));
-    EXPECT_NE(text, "");
+    EXPECT_TRUE(co_await is_cancelled_after(1ms, body));
     EXPECT_FALSE(dir.has("d"));
   });
 }
 
-TEST(file_cancel, close_is_not_ended_by_a_cancel) {
+TEST(file_cancel, does_not_end_a_close) {
   const std::size_t before = open_descriptors();
   run_test([before]() -> gyre::task<> {
     const scratch dir;
@@ -143,23 +128,19 @@ TEST(file_cancel, close_is_not_ended_by_a_cancel) {
     bool closed = false;
     fs::file f = co_await fs::file::open(dir.path("a"), fs::for_writing);
     auto body = [&]() -> gyre::task<> {
-      try {
-        co_await gyre::sleep(1h);
-      } catch (const gyre::cancelled&) {
-      }
+      co_await outlast_cancel();
       co_await f.close();
       closed = true;
       EXPECT_EQ(open_descriptors(), with_loop);
     };
-    (void)co_await error_of(gyre::timeout(5ms, body));
+    (void)co_await is_cancelled_after(5ms, body);
     EXPECT_TRUE(closed);
     EXPECT_GE(with_loop, before);
   });
 }
 
-TEST(file_cancel, a_close_that_is_not_awaited_still_closes) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file, is_closed_by_a_close_that_is_not_awaited) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::size_t before = open_descriptors();
     fs::file f = co_await fs::file::open(dir.path("a"), fs::for_writing);
     {
@@ -170,10 +151,9 @@ TEST(file_cancel, a_close_that_is_not_awaited_still_closes) {
   });
 }
 
-TEST(file_cancel, what_waits_for_a_thread_ends_at_once) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    fs::file f = co_await fs::file::open(dir.put("a", "0123456789"), {.read = true, .write = true});
+TEST(file_cancel, ends_an_operation_that_waits_for_a_thread_at_once) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "0123456789");
     const busy_pool busy;
     const auto outcome = co_await gyre::as_expected(gyre::timeout(5ms, f.resize(4)));
     EXPECT_EQ(outcome.error(), std::errc::timed_out);
@@ -181,9 +161,8 @@ TEST(file_cancel, what_waits_for_a_thread_ends_at_once) {
   });
 }
 
-TEST(file_cancel, a_result_that_came_before_the_cancel_wins) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_cancel, loses_against_a_result_that_came_before) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     dir.put("a", "0123456789");
     std::size_t size = 0;
     auto body = [&]() -> gyre::task<> {
@@ -193,17 +172,12 @@ TEST(file_cancel, a_result_that_came_before_the_cancel_wins) {
     auto handle = gyre::spawn(body);
     co_await gyre::yield();                                   // it has begun
     for (int i = 0; i < 50 && size == 0; ++i) ::usleep(100);  // it ends, but its result has not been collected
-    handle.cancel();
-    try {
-      co_await std::move(handle);
-      EXPECT_EQ(size, 10U);
-    } catch (const gyre::task_cancelled&) {
-      EXPECT_EQ(size, 0U);
-    }
+    const bool cancelled = co_await cancel_and_wait(handle);
+    EXPECT_EQ(size, cancelled ? 0U : 10U);
   });
 }
 
-TEST(file_cancel, a_loop_ends_with_operations_under_way) {
+TEST(file_cancel, by_the_end_of_a_loop_ends_its_operations) {
   const scratch dir;
   const std::string path = dir.put("a", std::string(3'000'000, 'x'));
   const std::size_t before = open_descriptors();
@@ -234,7 +208,7 @@ TEST(file_cancel, a_loop_ends_with_operations_under_way) {
   }
 }
 
-TEST(file_cancel, the_clock_of_a_test_waits_for_files) {
+TEST(virtual_time, stands_still_while_files_are_read_and_written) {
   gyre::event_loop loop({.backend = {}, .virtual_time = true});
   const scratch dir;
   const std::string path = dir.put("a", std::string(100, 'x'));

@@ -27,41 +27,33 @@ class as_nobody {
 
 }  // namespace
 
-TEST(file_error, open_names_the_path_and_the_reason) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_error, names_the_path_and_the_reason_of_a_failed_open) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string missing = dir.path("missing");
-    std::string text = co_await error_of(fs::file::open(missing));
-    EXPECT_EQ(text, "open " + missing + ": No such file or directory");
-    text = co_await error_of(fs::file::open(dir.root(), fs::for_writing));
-    EXPECT_EQ(text, "open " + dir.root() + ": Is a directory");
+    co_await expect_error(fs::file::open(missing), "open " + missing + ": No such file or directory");
+    co_await expect_error(fs::file::open(dir.root(), fs::for_writing), "open " + dir.root() + ": Is a directory");
     const std::string present = dir.put("a", "x");
-    text = co_await error_of(fs::file::open(present, {.write = true, .create = true, .exclusive = true}));
-    EXPECT_EQ(text, "open " + present + ": File exists");
-    text = co_await error_of(fs::file::open(present + "/b"));
-    EXPECT_EQ(text, "open " + present + "/b: Not a directory");
-    text = co_await error_of(fs::file::open(present, {.read = true, .directory = true}));
-    EXPECT_EQ(text, "open " + present + ": Not a directory");
-    text = co_await error_of(fs::file::open(""));
-    EXPECT_EQ(text, "open: No such file or directory");
+    co_await expect_error(fs::file::open(present, {.write = true, .create = true, .exclusive = true}),
+                          "open " + present + ": File exists");
+    co_await expect_error(fs::file::open(present + "/b"), "open " + present + "/b: Not a directory");
+    co_await expect_error(fs::file::open(present, {.read = true, .directory = true}),
+                          "open " + present + ": Not a directory");
+    co_await expect_error(fs::file::open(""), "open: No such file or directory");
   });
 }
 
-TEST(file_error, permissions_hold) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_error, is_permission_denied_for_a_file_without_permissions) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string path = dir.put("a", "secret");
     ::chmod(dir.root().c_str(), 0755);
     ::chmod(path.c_str(), 0);
     const as_nobody unprivileged;
-    const std::string text = co_await error_of(fs::file::open(path));
-    EXPECT_EQ(text, "open " + path + ": Permission denied");
+    co_await expect_error(fs::file::open(path), "open " + path + ": Permission denied");
   });
 }
 
-TEST(file_error, options_that_contradict_each_other_are_refused) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_error, is_invalid_argument_for_options_that_contradict_each_other) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string path = dir.put("a", "kept");
     for (const fs::open_options& options :
          {fs::open_options{}, fs::open_options{.read = true, .truncate = true},
@@ -75,9 +67,8 @@ TEST(file_error, options_that_contradict_each_other_are_refused) {
   });
 }
 
-TEST(file_error, a_path_with_a_zero_byte_is_of_no_file) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_error, is_invalid_argument_for_a_path_with_a_zero_byte) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string path = dir.put("a", "kept");
     const auto opened = co_await gyre::as_expected(fs::file::open(path + std::string("\0.txt", 5)));
     EXPECT_EQ(opened.error(), std::errc::invalid_argument);
@@ -87,59 +78,50 @@ TEST(file_error, a_path_with_a_zero_byte_is_of_no_file) {
   });
 }
 
-TEST(file_error, the_wrong_direction_and_directories_are_refused) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_error, names_the_operation_in_the_wrong_direction_or_on_a_directory) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string path = dir.put("a", "text");
     std::array<std::byte, 8> buffer;
     fs::file in = co_await fs::file::open(path);
-    std::string text = co_await error_of(in.write_all("x"));
-    EXPECT_EQ(text, "write_all " + path + ": Bad file descriptor");
+    co_await expect_error(in.write_all("x"), "write_all " + path + ": Bad file descriptor");
     fs::file out = co_await fs::file::open(path, fs::for_appending);
-    text = co_await error_of(out.read_some(buffer));
-    EXPECT_EQ(text, "read_some " + path + ": Bad file descriptor");
-    text = co_await error_of(in.resize(0));
-    EXPECT_EQ(text, "resize " + path + ": Invalid argument");
+    co_await expect_error(out.read_some(buffer), "read_some " + path + ": Bad file descriptor");
+    co_await expect_error(in.resize(0), "resize " + path + ": Invalid argument");
     fs::file directory = co_await fs::file::open(dir.root());
-    text = co_await error_of(directory.read_some(buffer));
-    EXPECT_EQ(text, "read_some " + dir.root() + ": Is a directory");
-    text = co_await error_of(directory.read_at(buffer, 10));
-    EXPECT_EQ(text, "read_at " + dir.root() + ": Is a directory");
+    co_await expect_error(directory.read_some(buffer), "read_some " + dir.root() + ": Is a directory");
+    co_await expect_error(directory.read_at(buffer, 10), "read_at " + dir.root() + ": Is a directory");
   });
 }
 
-TEST(file_error, offsets_that_no_file_has_are_refused) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    fs::file f = co_await fs::file::open(dir.put("a", "text"), {.read = true, .write = true});
+TEST(file_error, is_invalid_argument_for_offsets_that_no_file_has) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "text");
     std::array<std::byte, 8> buffer;
+    const auto is_refused = [](auto operation) -> gyre::task<> {
+      const auto outcome = co_await gyre::as_expected(std::move(operation));
+      EXPECT_EQ(outcome.error(), std::errc::invalid_argument);
+    };
+    const std::array<gyre::io::mutable_buffer, 1> into{{{buffer.data(), buffer.size()}}};
     for (const std::uint64_t offset : {~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{1} << 63U}) {
-      const auto read = co_await gyre::as_expected(f.read_at(buffer, offset));
-      EXPECT_EQ(read.error(), std::errc::invalid_argument);
-      const auto written = co_await gyre::as_expected(f.write_at("x", offset));
-      EXPECT_EQ(written.error(), std::errc::invalid_argument);
-      const auto nothing = co_await gyre::as_expected(f.write_at("", offset));
-      EXPECT_EQ(nothing.error(), std::errc::invalid_argument) << "like pwrite(2)";
-      const std::array<gyre::io::mutable_buffer, 1> into{{{buffer.data(), buffer.size()}}};
-      const auto scattered = co_await gyre::as_expected(f.read_at(into, offset));
-      EXPECT_EQ(scattered.error(), std::errc::invalid_argument);
+      co_await is_refused(f.read_at(buffer, offset));
+      co_await is_refused(f.read_at(into, offset));
+      co_await is_refused(f.write_at("x", offset));
+      co_await is_refused(f.write_at("", offset));  // like pwrite(2)
     }
     EXPECT_EQ(f.position(), 0U);
     EXPECT_EQ(dir.get("a"), "text");
   });
 }
 
-TEST(file_error, a_full_disk_is_reported) {
+TEST(file_error, reports_a_full_disk) {
   run_test([]() -> gyre::task<> {
     fs::file full = co_await fs::file::open("/dev/full", {.write = true});
-    const std::string text = co_await error_of(full.write_all("x"));
-    EXPECT_EQ(text, "write_all /dev/full: No space left on device");
+    co_await expect_error(full.write_all("x"), "write_all /dev/full: No space left on device");
   });
 }
 
-TEST(file_error, errors_come_as_values_too) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file_error, comes_as_a_value_too) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     auto missing = co_await gyre::as_expected(fs::file::open(dir.path("missing")));
     EXPECT_FALSE(missing.has_value());
     EXPECT_EQ(missing.error(), std::errc::no_such_file_or_directory);
@@ -155,7 +137,7 @@ TEST(file_error, errors_come_as_values_too) {
   });
 }
 
-TEST(file_error, a_descriptor_that_is_none_is_refused) {
+TEST(file_error, is_a_bad_file_descriptor_for_a_descriptor_that_is_none) {
   run_test([]() -> gyre::task<> {
     try {
       (void)fs::file::from_fd(-1, "nothing");

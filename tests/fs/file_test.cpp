@@ -8,9 +8,8 @@
 using namespace gyre_test;
 namespace fs = gyre::fs;
 
-TEST(file, what_was_written_is_read_back) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file, gives_back_the_bytes_that_were_written) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     fs::file out = co_await fs::file::open(dir.path("a"), fs::for_writing);
     const auto bytes = pattern(10'000);
     const std::size_t written = co_await out.write_all(bytes);
@@ -23,63 +22,47 @@ TEST(file, what_was_written_is_read_back) {
     const std::size_t read = co_await in.read_exactly(back);
     EXPECT_EQ(read, bytes.size());
     EXPECT_EQ(back, bytes);
-    const std::size_t more = co_await in.read_some(back);
-    EXPECT_EQ(more, 0U);
+    co_await expect_read(in, "");
   });
 }
 
-TEST(file, reads_and_writes_move_the_position) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    dir.put("a", "0123456789");
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true});
+TEST(file, moves_its_position_with_reads_and_writes) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "0123456789");
     std::array<char, 4> text;
     co_await f.read_exactly(text);
     EXPECT_EQ(std::string(text.data(), 4), "0123");
     co_await f.write_all("ab");
     EXPECT_EQ(f.position(), 6U);
-    const std::size_t n = co_await f.read_some(text);
-    EXPECT_EQ(std::string(text.data(), n), "6789");
+    co_await expect_read(f, "6789");
     f.set_position(1);
     co_await f.write_some("X");
     EXPECT_EQ(dir.get("a"), "0X23ab6789");
   });
 }
 
-TEST(file, offsets_leave_the_position_alone) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    dir.put("a", "0123456789");
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true});
-    std::array<char, 4> text;
-    const std::size_t n = co_await f.read_at(text, 5);
-    EXPECT_EQ(std::string(text.data(), n), "5678");
+TEST(file, keeps_its_position_in_operations_at_offsets) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "0123456789");
+    co_await expect_read_at(f, 5, "5678", 4);
     co_await f.write_at("xyz", 8);
     EXPECT_EQ(f.position(), 0U);
     EXPECT_EQ(dir.get("a"), "01234567xyz");
   });
 }
 
-TEST(file, a_read_at_the_end_gives_what_there_is) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    dir.put("a", "0123456789");
-    fs::file f = co_await fs::file::open(dir.path("a"));
-    std::array<char, 8> text;
-    const std::size_t some = co_await f.read_at(text, 7);
-    EXPECT_EQ(std::string(text.data(), some), "789");
-    const std::size_t at_end = co_await f.read_at(text, 10);
-    EXPECT_EQ(at_end, 0U);
-    const std::size_t behind_end = co_await f.read_at(text, 1'000'000);
-    EXPECT_EQ(behind_end, 0U);
+TEST(file, gives_the_bytes_that_there_are_at_its_end) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "0123456789");
+    co_await expect_read_at(f, 7, "789", 8);
+    co_await expect_read_at(f, 10, "");
+    co_await expect_read_at(f, 1'000'000, "");
   });
 }
 
-TEST(file, read_exactly_says_how_much_there_was) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    const std::string path = dir.put("a", "012345");
-    fs::file f = co_await fs::file::open(path);
+TEST(file, reports_how_much_there_was_for_read_exactly) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "012345");
     std::array<char, 8> text{};
     try {
       co_await f.read_exactly(text);
@@ -87,58 +70,49 @@ TEST(file, read_exactly_says_how_much_there_was) {
     } catch (const gyre::incomplete_transfer& error) {
       EXPECT_EQ(error.transferred(), 6U);
       EXPECT_EQ(error.code(), gyre::stream_errc::end_of_stream);
-      EXPECT_TRUE(std::string(error.what()).starts_with("read_exactly " + path + ": ")) << error.what();
+      EXPECT_TRUE(std::string(error.what()).starts_with("read_exactly " + dir.path("a") + ": ")) << error.what();
       EXPECT_EQ(std::string(text.data(), 6), "012345");
     }
   });
 }
 
-TEST(file, an_empty_file_ends_at_once) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    fs::file f = co_await fs::file::open(dir.put("a", ""));
-    std::array<std::byte, 8> buffer;
-    const std::size_t some = co_await f.read_some(buffer);
-    EXPECT_EQ(some, 0U);
-    const std::size_t at = co_await f.read_at(buffer, 0);
-    EXPECT_EQ(at, 0U);
+TEST(file, that_is_empty_ends_at_once) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "");
+    co_await expect_read(f, "");
+    co_await expect_read_at(f, 0, "");
     const std::size_t nothing = co_await f.read_exactly(std::span<std::byte>());
     EXPECT_EQ(nothing, 0U);
+    std::array<std::byte, 8> buffer;
     const std::string error = co_await error_of(f.read_exactly(buffer));
     EXPECT_NE(error, "");
   });
 }
 
-TEST(file, appending_writes_at_the_end_whatever_the_offset) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    dir.put("a", "one ");
-    fs::file f = co_await fs::file::open(dir.path("a"), fs::for_appending);
+TEST(file, that_is_open_for_appending_writes_at_the_end_whatever_the_offset) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await fs::file::open(dir.put("a", "one "), fs::for_appending);
     co_await f.write_all("two ");
     co_await f.write_at("three", 0);
     EXPECT_EQ(dir.get("a"), "one two three");
   });
 }
 
-TEST(file, large_offsets_make_a_sparse_file) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true, .create = true});
+TEST(file, becomes_sparse_by_writes_at_large_offsets) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "");
     constexpr std::uint64_t far = std::uint64_t{5} << 30U;
     co_await f.write_at("far", far);
     const fs::status known = co_await f.stat();
     EXPECT_EQ(known.size, far + 3);
-    std::array<char, 5> text;
-    const std::size_t n = co_await f.read_at(text, far - 2);
-    EXPECT_EQ(std::string(text.data(), n), std::string("\0\0far", 5));
+    co_await expect_read_at(f, far - 2, std::string("\0\0far", 5), 5);
   });
 }
 
-TEST(file, megabytes_pass_unharmed_also_when_they_are_not_in_memory) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file, passes_megabytes_unharmed_even_when_they_are_not_in_memory) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const auto bytes = pattern(3'000'001);
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true, .create = true});
+    fs::file f = co_await fs::file::open(dir.path("a"), for_both);
     co_await f.write_all(bytes);
     co_await f.sync();
     forget_cached(dir.path("a"));
@@ -155,11 +129,10 @@ TEST(file, megabytes_pass_unharmed_also_when_they_are_not_in_memory) {
   });
 }
 
-TEST(file, a_read_that_finds_only_a_part_in_memory_still_gets_everything) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file, gives_everything_when_only_a_part_is_in_memory) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const auto bytes = pattern(200'000);
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true, .create = true});
+    fs::file f = co_await fs::file::open(dir.path("a"), for_both);
     co_await f.write_all(bytes);
     forget_cached(dir.path("a"));
     std::array<std::byte, 100> first;
@@ -172,14 +145,13 @@ TEST(file, a_read_that_finds_only_a_part_in_memory_still_gets_everything) {
   });
 }
 
-TEST(file, several_buffers_are_filled_and_written_in_order) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file, fills_and_writes_several_buffers_in_order) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const auto bytes = pattern(40'000);
     std::vector<gyre::io::const_buffer> out;
     for (std::size_t at = 0; at < bytes.size(); at += 1'000) out.push_back({bytes.data() + at, 1'000});
     out.insert(out.begin() + 3, {nullptr, 0});
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true, .create = true});
+    fs::file f = co_await fs::file::open(dir.path("a"), for_both);
     const std::size_t written = co_await f.write_all(out);
     EXPECT_EQ(written, bytes.size());
     co_await f.write_at(std::span(out).first(2), 50'000);
@@ -198,11 +170,9 @@ TEST(file, several_buffers_are_filled_and_written_in_order) {
   });
 }
 
-TEST(file, resize_cuts_off_and_fills_up) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    dir.put("a", "0123456789");
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true});
+TEST(file, is_cut_off_or_filled_up_by_resize) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await open_with(dir, "0123456789");
     co_await f.resize(4);
     EXPECT_EQ(dir.get("a"), "0123");
     co_await f.resize(6);
@@ -212,10 +182,9 @@ TEST(file, resize_cuts_off_and_fills_up) {
   });
 }
 
-TEST(file, many_operations_at_offsets_go_on_at_the_same_time) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    fs::file f = co_await fs::file::open(dir.path("a"), {.read = true, .write = true, .create = true});
+TEST(file, takes_many_operations_at_offsets_at_the_same_time) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
+    fs::file f = co_await fs::file::open(dir.path("a"), for_both);
     constexpr std::size_t block = 5'000;
     constexpr unsigned count = 60;
     auto one = [&](unsigned number) -> gyre::task<> {
@@ -236,9 +205,8 @@ TEST(file, many_operations_at_offsets_go_on_at_the_same_time) {
   });
 }
 
-TEST(file, a_file_is_a_stream_that_can_be_copied) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(file, is_a_stream_that_can_be_copied) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     fs::file from = co_await fs::file::open(dir.put("a", std::string(100'000, 'x')));
     fs::file to = co_await fs::file::open(dir.path("b"), fs::for_writing);
     const std::uint64_t n = co_await gyre::copy(from, to);
@@ -247,7 +215,7 @@ TEST(file, a_file_is_a_stream_that_can_be_copied) {
   });
 }
 
-TEST(file, files_of_the_kernel_are_read_like_others) {
+TEST(file, may_be_one_of_the_kernel) {
   run_test([]() -> gyre::task<> {
     fs::file f = co_await fs::file::open("/proc/self/status");
     std::vector<char> text(20'000);
@@ -257,17 +225,13 @@ TEST(file, files_of_the_kernel_are_read_like_others) {
   });
 }
 
-TEST(file, devices_are_read_and_written) {
+TEST(file, may_be_a_device) {
   run_test([]() -> gyre::task<> {
     fs::file zero = co_await fs::file::open("/dev/zero");
-    std::array<char, 100> text;
-    text.fill('x');
-    co_await zero.read_exactly(text);
-    EXPECT_EQ(std::string(text.data(), 100), std::string(100, '\0'));
-    fs::file null = co_await fs::file::open("/dev/null", {.read = true, .write = true});
+    co_await expect_read(zero, std::string(100, '\0'));
+    fs::file null = co_await fs::file::open("/dev/null", for_both);
     const std::size_t n = co_await null.write_all("gone");
     EXPECT_EQ(n, 4U);
-    const std::size_t end = co_await null.read_some(text);
-    EXPECT_EQ(end, 0U);
+    co_await expect_read(null, "");
   });
 }

@@ -38,37 +38,37 @@ class other_loop_files_death : public testing::Test {
 
 }  // namespace
 
-TEST_F(other_loop_files_death, waiting_for_a_pipe) {
+TEST_F(other_loop_files_death, a_wait_for_a_pipe_stops_the_program) {
   gyre::pipe_descriptors ends = gyre::open_pipe();
   const auto open = [&] { file_ = gyre::fs::file::from_fd(ends.reader.release(), "pipe"); };
   expect_stop_in_await(open, [&] { return file_->read_some(std::span(room)); }, elsewhere("read_some", "a file"));
 }
 
-TEST_F(other_loop_files_death, synchronizing_resizing_inspecting_or_closing) {
+TEST_F(other_loop_files_death, a_sync_a_resize_a_stat_or_a_close_stops_the_program) {
   expect_stop_of_file([&] { return file_->sync(); }, "sync");
   expect_stop_of_file([&] { return file_->resize(1); }, "resize");
   expect_stop_of_file([&] { return file_->stat(); }, "stat");
   expect_stop_of_file([&] { return file_->close(); }, "close");
 }
 
-TEST_F(other_loop_files_death, reading_and_writing_without_a_wait_in_debug_builds) {
+TEST_F(other_loop_files_death, a_read_or_a_write_without_a_wait_stops_a_debug_build) {
   if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
   expect_stop_of_file([&] { return file_->read_some(std::span(room)); }, "read_some");
   expect_stop_of_file([&] { return file_->write_all("x"); }, "write_all");
 }
 
-TEST_F(other_loop_files_death, destroying) {
+TEST_F(other_loop_files_death, the_end_of_a_file_stops_the_program) {
   expect_stop([&] { file_ = zero(); }, [&] { file_.reset(); }, "a file was destroyed on the thread of another loop");
 }
 
-TEST_F(other_loop_files_death, watching_directories) {
+TEST_F(other_loop_files_death, a_watcher_stops_the_program) {
   const auto make = [&] { watcher_.emplace(); };
   expect_stop_in_await(make, [&]() -> task<> { co_await watcher_->watch("/"); }, elsewhere("watch", "a file"));
   expect_stop_in_await(
       make, [&]() -> task<> { (void)co_await watcher_->read_some(); }, elsewhere("read_some", "a file"));
 }
 
-TEST(other_loop_files, a_file_that_was_opened_without_a_loop_belongs_to_the_one_that_uses_it) {
+TEST(other_loop_files, belong_to_the_loop_that_uses_them_when_they_were_opened_without_one) {
   gyre::fs::file file = zero();
   gyre::run([&]() -> task<> {
     gyre::fs::file mine = std::move(file);
@@ -76,7 +76,7 @@ TEST(other_loop_files, a_file_that_was_opened_without_a_loop_belongs_to_the_one_
   });
 }
 
-TEST(other_loop_files, a_file_that_outlives_its_loop_belongs_to_the_next_one_that_uses_it) {
+TEST(other_loop_files, belong_to_the_next_loop_that_uses_them_when_they_outlive_their_own) {
   gyre::pipe_descriptors ends = gyre::open_pipe();
   std::optional<gyre::fs::file> reader(gyre::fs::file::from_fd(ends.reader.release(), "pipe"));
   const int writer = ends.writer.get();

@@ -11,27 +11,29 @@
 using namespace gyre_test;
 namespace fs = gyre::fs;
 
-TEST(pipe, a_read_waits_while_others_run) {
+namespace {
+
+/// Reads `expected` from one file while another task, after a pause, writes it to the other.
+gyre::task<> pass_text(fs::file& from, fs::file& to, std::string text) {
+  const auto write = [&]() -> gyre::task<> {
+    co_await settle();
+    co_await from.write_all(text);
+  };
+  co_await gyre::gather(expect_read(to, text), write());
+}
+
+}  // namespace
+
+TEST(pipe, lets_others_run_while_a_read_waits) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
-    std::array<char, 16> text;
-    auto read = [&]() -> gyre::task<> {
-      const std::size_t n = co_await pipe.reader.read_some(text);
-      EXPECT_EQ(std::string(text.data(), n), "hello");
-    };
-    auto write = [&]() -> gyre::task<> {
-      for (int i = 0; i < 5; ++i) co_await gyre::sleep(1ms);
-      co_await pipe.writer.write_all("hello");
-    };
-    auto both = gyre::gather(read(), write());
-    co_await std::move(both);
+    co_await pass_text(pipe.writer, pipe.reader, "hello");
     co_await pipe.writer.close();
-    const std::size_t end = co_await pipe.reader.read_some(text);
-    EXPECT_EQ(end, 0U);
+    co_await expect_read(pipe.reader, "");
   });
 }
 
-TEST(pipe, a_write_larger_than_the_pipe_passes_in_parts) {
+TEST(pipe, passes_a_write_that_is_larger_than_itself_in_parts) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
     const auto bytes = pattern(1'000'000);
@@ -42,13 +44,12 @@ TEST(pipe, a_write_larger_than_the_pipe_passes_in_parts) {
       EXPECT_EQ(n, bytes.size());
     };
     auto read = [&]() -> gyre::task<> { co_await pipe.reader.read_exactly(back); };
-    auto both = gyre::gather(write(), read());
-    co_await std::move(both);
+    co_await gyre::gather(write(), read());
     EXPECT_EQ(back, bytes);
   });
 }
 
-TEST(pipe, read_exactly_ends_with_the_stream) {
+TEST(pipe, ends_a_read_exactly_at_the_end_of_the_stream) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
     co_await pipe.writer.write_all("abc");
@@ -63,33 +64,27 @@ TEST(pipe, read_exactly_ends_with_the_stream) {
   });
 }
 
-TEST(pipe, writing_to_a_pipe_that_nobody_reads_is_an_error_and_no_signal) {
+TEST(pipe, that_nobody_reads_fails_writes_without_a_signal) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
     co_await pipe.reader.close();
-    const std::string text = co_await error_of(pipe.writer.write_all("x"));
-    EXPECT_EQ(text, "write_all pipe: Broken pipe");
+    co_await expect_error(pipe.writer.write_all("x"), "write_all pipe: Broken pipe");
   });
 }
 
-TEST(pipe, a_writer_that_waits_learns_that_the_reader_is_gone) {
+TEST(pipe, reports_to_a_writer_that_waits_that_the_reader_is_gone) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
     const auto bytes = pattern(300'000);
-    auto write = [&]() -> gyre::task<> {
-      const std::string text = co_await error_of(pipe.writer.write_all(bytes));
-      EXPECT_EQ(text, "write_all pipe: Broken pipe");
-    };
     auto leave = [&]() -> gyre::task<> {
       co_await settle();
       co_await pipe.reader.close();
     };
-    auto both = gyre::gather(write(), leave());
-    co_await std::move(both);
+    co_await gyre::gather(expect_error(pipe.writer.write_all(bytes), "write_all pipe: Broken pipe"), leave());
   });
 }
 
-TEST(pipe, it_has_no_offsets) {
+TEST(pipe, has_no_offsets) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
     co_await pipe.writer.write_all("kept");
@@ -99,24 +94,22 @@ TEST(pipe, it_has_no_offsets) {
     const auto written = co_await gyre::as_expected(pipe.writer.write_at("x", 0));
     EXPECT_EQ(written.error(), std::errc::invalid_seek);
     EXPECT_THROW((void)pipe.reader.position(), gyre::io_error);
-    const std::size_t n = co_await pipe.reader.read_some(buffer);
-    EXPECT_EQ(n, 4U);
+    co_await expect_read(pipe.reader, "kept");
   });
 }
 
-TEST(pipe, a_time_out_ends_a_read_and_takes_nothing) {
+TEST(pipe, keeps_its_bytes_when_a_read_times_out) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
     std::array<char, 8> buffer;
     const auto late = co_await gyre::as_expected(gyre::timeout(5ms, pipe.reader.read_some(buffer)));
     EXPECT_EQ(late.error(), std::errc::timed_out);
     co_await pipe.writer.write_all("still");
-    const std::size_t n = co_await gyre::timeout(5s, pipe.reader.read_some(buffer));
-    EXPECT_EQ(n, 5U);
+    co_await gyre::timeout(5s, expect_read(pipe.reader, "still"));
   });
 }
 
-TEST(pipe, a_cancelled_write_has_written_a_prefix) {
+TEST(pipe, has_taken_a_prefix_of_a_cancelled_write) {
   run_test([]() -> gyre::task<> {
     file_pair pipe = make_pipe();
     const auto bytes = pattern(200'000);
@@ -132,32 +125,21 @@ TEST(pipe, a_cancelled_write_has_written_a_prefix) {
   });
 }
 
-TEST(pipe, a_named_pipe_is_opened_without_waiting) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(pipe, that_has_a_name_is_opened_without_waiting) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string path = dir.path("fifo");
     EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
     const auto nobody = co_await gyre::as_expected(fs::file::open(path, {.write = true}));
     EXPECT_EQ(nobody.error(), std::errc::no_such_device_or_address);
     fs::file reader = co_await fs::file::open(path);
     fs::file writer = co_await fs::file::open(path, {.write = true});
-    auto read = [&]() -> gyre::task<> {
-      std::array<char, 8> text;
-      const std::size_t n = co_await reader.read_some(text);
-      EXPECT_EQ(std::string(text.data(), n), "through");
-    };
-    auto write = [&]() -> gyre::task<> {
-      co_await settle();
-      co_await writer.write_all("through");
-    };
-    auto both = gyre::gather(read(), write());
-    co_await std::move(both);
+    co_await pass_text(writer, reader, "through");
     const fs::status known = co_await reader.stat();
     EXPECT_EQ(known.kind, fs::file_kind::pipe);
   });
 }
 
-TEST(pipe, a_terminal_is_waited_for) {
+TEST(terminal, lets_others_run_while_a_read_waits) {
   run_test([]() -> gyre::task<> {
     const int number = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (number < 0 || ::grantpt(number) != 0 || ::unlockpt(number) != 0) co_return;  // none available here
@@ -167,20 +149,11 @@ TEST(pipe, a_terminal_is_waited_for) {
     std::array<char, 16> line;
     const auto late = co_await gyre::as_expected(gyre::timeout(5ms, terminal.read_some(line)));
     EXPECT_EQ(late.error(), std::errc::timed_out);
-    auto read = [&]() -> gyre::task<> {
-      const std::size_t n = co_await terminal.read_some(line);
-      EXPECT_EQ(std::string(line.data(), n), "typed\n");
-    };
-    auto type = [&]() -> gyre::task<> {
-      co_await settle();
-      co_await keyboard.write_all("typed\n");
-    };
-    auto both = gyre::gather(read(), type());
-    co_await std::move(both);
+    co_await pass_text(keyboard, terminal, "typed\n");
   });
 }
 
-TEST(pipe, reading_and_writing_one_descriptor_at_the_same_time) {
+TEST(socket, is_read_and_written_at_the_same_time_through_one_file) {
   run_test([]() -> gyre::task<> {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -198,8 +171,7 @@ TEST(pipe, reading_and_writing_one_descriptor_at_the_same_time) {
         at += n;
       }
     };
-    auto all = gyre::gather(send(), receive(), echo());
-    co_await std::move(all);
+    co_await gyre::gather(send(), receive(), echo());
     EXPECT_EQ(back, bytes);
   });
 }

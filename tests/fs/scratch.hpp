@@ -4,13 +4,18 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/support/expect_error.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <source_location>
+#include <span>
 #include <sstream>
 #include <string>
 
@@ -54,12 +59,42 @@ class scratch {
   std::string root_;
 };
 
+/// Runs a test body with a scratch directory of its own.
+inline void run_in_scratch(body_ref<const scratch&> body) {
+  const scratch dir;
+  run_test([&]() -> gyre::task<> { co_await body(dir); });
+}
+
 /// Drops a file from the page cache, so that a read has to wait for the disk.
 inline void forget_cached(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   ::fsync(fd);
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   ::close(fd);
+}
+
+inline constexpr gyre::fs::open_options for_both{.read = true, .write = true, .create = true};
+
+/// Opens a file with this text for reading and writing.
+inline gyre::task<gyre::fs::file> open_with(const scratch& dir, std::string text) {
+  const std::string path = dir.put("a", text);
+  co_return co_await gyre::fs::file::open(path, for_both);
+}
+
+/// Expects that one read of at most `room` bytes gives this text.
+inline gyre::task<> expect_read(gyre::fs::file& from, std::string expected, std::size_t room = 100,
+                                std::source_location where = std::source_location::current()) {
+  std::string text(room, '\0');
+  const std::size_t n = co_await from.read_some(std::span<char>(text));
+  EXPECT_EQ(text.substr(0, n), expected) << where.file_name() << ":" << where.line();
+}
+/// The same from an offset on.
+inline gyre::task<> expect_read_at(gyre::fs::file& from, std::uint64_t offset, std::string expected,
+                                   std::size_t room = 100,
+                                   std::source_location where = std::source_location::current()) {
+  std::string text(room, '\0');
+  const std::size_t n = co_await from.read_at(std::span<char>(text), offset);
+  EXPECT_EQ(text.substr(0, n), expected) << where.file_name() << ":" << where.line();
 }
 
 /// Both ends of a pipe as files.

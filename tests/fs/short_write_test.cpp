@@ -5,14 +5,8 @@
 #include <gyre/stream/copy.hpp>
 #include <gyre/stream/memory_stream.hpp>
 
-#include "tests/fs/scratch.hpp"
-#include "tests/support/denied_call.hpp"
+#include "tests/fs/full_disk.hpp"
 #include "tests/support/mebibyte.hpp"
-
-#include <sched.h>
-#include <signal.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -160,56 +154,43 @@ std::string differences_in(const std::string& where) {
 
 }  // namespace
 
-TEST(short_write, to_a_file_that_may_not_grow_leaves_what_plain_writes_leave) {
-  if (!forked_children_may_start_threads) GTEST_SKIP();
-  const scratch dir;
-  const child_outcome outcome = in_child_process([&]() -> std::string {
-    ::signal(SIGXFSZ, SIG_IGN);
-    rlimit limit{};
-    ::getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = mebibyte + 1'000;
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    return differences_in(dir.root());
+class short_write : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!forked_children_may_start_threads) GTEST_SKIP();
+  }
+  const scratch dir_;
+};
+
+TEST_F(short_write, to_a_file_that_may_not_grow_leaves_what_plain_writes_leave) {
+  const child_outcome outcome = in_child_process([&] {
+    const file_size_limit small(mebibyte + 1'000);
+    return differences_in(dir_.root());
   });
   EXPECT_TRUE(outcome.ended) << outcome.signal;
   EXPECT_EQ(outcome.text, "");
 }
 
-// The file system is mounted for the child process alone.
-TEST(short_write, to_a_full_disk_leaves_what_plain_writes_leave) {
-  if (!forked_children_may_start_threads) GTEST_SKIP();
-  const scratch dir;
-  const std::string disk = dir.path("disk");
-  std::filesystem::create_directory(disk);
-  const child_outcome outcome = in_child_process([&]() -> std::string {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("none", disk.c_str(), "tmpfs", 0, "size=2m") != 0)
-      return "mounting is not allowed";
-    return differences_in(disk);
-  });
+TEST_F(short_write, to_a_full_disk_leaves_what_plain_writes_leave) {
+  const std::string disk = dir_.path("disk");
+  const child_outcome outcome = with_small_disk(disk, [&] { return differences_in(disk); });
   if (outcome.says("not allowed")) GTEST_SKIP() << outcome.text;
   EXPECT_TRUE(outcome.ended) << outcome.signal;
   EXPECT_EQ(outcome.text, "");
 }
 
-TEST(short_write, of_a_whole_file_is_an_error_and_keeps_the_file_that_it_would_replace) {
-  if (!forked_children_may_start_threads) GTEST_SKIP();
-  const scratch dir;
-  const std::string path = dir.put("a", "the good file");
-  const child_outcome outcome = in_child_process([&]() -> std::string {
-    ::signal(SIGXFSZ, SIG_IGN);
-    rlimit limit{};
-    ::getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = mebibyte;
-    ::setrlimit(RLIMIT_FSIZE, &limit);
+TEST_F(short_write, for_a_whole_file_is_an_error_and_keeps_the_file_that_it_would_replace) {
+  const std::string path = dir_.put("a", "the good file");
+  const child_outcome outcome = in_child_process([&] {
+    const file_size_limit small(mebibyte);
     const std::string text = numbered_lines(2 * mebibyte);
     std::string result;
     run_test([&]() -> gyre::task<> {
       result = co_await error_of(fs::write_all_to(path, text, {.atomic = true, .durable = true}));
-      if (dir.get("a") != "the good file" || dir.entries() != 1) result += ", and the file is another";
+      if (dir_.get("a") != "the good file" || dir_.entries() != 1) result += ", and the file is another";
       const std::string second = co_await error_of(fs::write_all_to(path, text));
       if (second.find("File too large") == std::string::npos) result += ", and in place it succeeds";
-      if (dir.get("a") != text.substr(0, mebibyte)) result += ", and leaves other bytes";
+      if (dir_.get("a") != text.substr(0, mebibyte)) result += ", and leaves other bytes";
     });
     return result;
   });

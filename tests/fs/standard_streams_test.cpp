@@ -26,7 +26,7 @@ class stand_in {
 
 }  // namespace
 
-TEST(standard_streams, a_read_of_a_pipe_waits_without_blocking_the_loop_and_the_pipe_stays_blocking) {
+TEST(standard_streams, wait_for_a_pipe_without_blocking_the_loop_and_leave_the_pipe_blocking) {
   run_test([]() -> gyre::task<> {
     gyre::pipe_descriptors ends = gyre::open_pipe();
     const stand_in input(STDIN_FILENO, ends.reader.get());
@@ -45,9 +45,8 @@ TEST(standard_streams, a_read_of_a_pipe_waits_without_blocking_the_loop_and_the_
   });
 }
 
-TEST(standard_streams, output_to_a_file_shares_its_position_with_everybody) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(standard_streams, share_the_position_of_a_file_with_other_writers) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const int fd = ::open(dir.path("log").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     {
       const stand_in output(STDERR_FILENO, fd);
@@ -61,7 +60,7 @@ TEST(standard_streams, output_to_a_file_shares_its_position_with_everybody) {
   });
 }
 
-TEST(standard_streams, its_end_leaves_the_descriptor_open) {
+TEST(standard_streams, leave_the_descriptor_open_at_their_end) {
   run_test([]() -> gyre::task<> {
     {
       auto output = fs::standard_output();
@@ -71,7 +70,7 @@ TEST(standard_streams, its_end_leaves_the_descriptor_open) {
   });
 }
 
-TEST(standard_streams, a_pipe_inside_the_program_carries_bytes) {
+TEST(open_pipe, carries_bytes_inside_the_program) {
   run_test([]() -> gyre::task<> {
     fs::pipe_files pipe = fs::open_pipe();
     co_await pipe.writer.write_all("through");

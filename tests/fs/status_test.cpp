@@ -4,17 +4,11 @@
 
 #include "tests/fs/scratch.hpp"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
-#include <cstring>
-
 using namespace gyre_test;
 namespace fs = gyre::fs;
 
-TEST(status, it_is_what_the_system_says) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(status, is_the_same_as_that_of_the_system) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string path = dir.put("a", "0123456789");
     ::chmod(path.c_str(), 04640);
     EXPECT_EQ(::link(path.c_str(), dir.path("b").c_str()), 0);
@@ -36,9 +30,8 @@ TEST(status, it_is_what_the_system_says) {
   });
 }
 
-TEST(status, of_an_open_file_it_is_the_same_also_when_its_name_is_gone) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(status, is_the_same_for_an_open_file_whose_name_is_gone) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     const std::string path = dir.put("a", "0123456789");
     fs::file f = co_await fs::file::open(path);
     const fs::status by_path = co_await fs::stat(path);
@@ -46,28 +39,6 @@ TEST(status, of_an_open_file_it_is_the_same_also_when_its_name_is_gone) {
     const fs::status by_file = co_await f.stat();
     EXPECT_EQ(by_file.inode, by_path.inode);
     EXPECT_EQ(by_file.links, 0U);
-    const std::string text = co_await error_of(fs::stat(path));
-    EXPECT_EQ(text, "stat " + path + ": No such file or directory");
-  });
-}
-
-TEST(status, every_kind_has_its_name) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
-    EXPECT_EQ(::mkfifo(dir.path("fifo").c_str(), 0600), 0);
-    const fs::status fifo = co_await fs::stat(dir.path("fifo"));
-    EXPECT_EQ(fifo.kind, fs::file_kind::pipe);
-    const fs::status null = co_await fs::stat("/dev/null");
-    EXPECT_EQ(null.kind, fs::file_kind::character_device);
-    const fs::status root = co_await fs::stat(dir.root());
-    EXPECT_EQ(root.kind, fs::file_kind::directory);
-
-    const int number = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    std::strncpy(address.sun_path, dir.path("s").c_str(), sizeof(address.sun_path) - 1);
-    EXPECT_EQ(::bind(number, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-    const fs::status socket = co_await fs::stat(dir.path("s"));
-    EXPECT_EQ(socket.kind, fs::file_kind::socket);
-    ::close(number);
+    co_await expect_error(fs::stat(path), "stat " + path + ": No such file or directory");
   });
 }

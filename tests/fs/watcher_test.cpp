@@ -29,9 +29,8 @@ using lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST(watcher, it_tells_what_is_made_written_renamed_and_removed) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(watcher, reports_entries_that_are_made_written_renamed_and_removed) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     fs::watcher watcher;
     co_await watcher.watch(dir.root());
     co_await fs::write_all_to(dir.path("a"), "x");
@@ -46,9 +45,8 @@ TEST(watcher, it_tells_what_is_made_written_renamed_and_removed) {
   });
 }
 
-TEST(watcher, a_read_waits_and_a_cancel_loses_nothing) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(watcher, waits_in_a_read_and_loses_nothing_by_a_cancel) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     fs::watcher watcher;
     co_await watcher.watch(dir.root());
     const std::string late = co_await error_of(gyre::timeout(5ms, watcher.read_some()));
@@ -59,9 +57,8 @@ TEST(watcher, a_read_waits_and_a_cancel_loses_nothing) {
   });
 }
 
-TEST(watcher, several_directories_are_told_apart_and_their_end_is_told) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(watcher, tells_several_directories_apart_and_reports_their_end) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     fs::watcher watcher;
     co_await fs::create_directory(dir.path("one"));
     co_await fs::create_directory(dir.path("two"));
@@ -80,18 +77,15 @@ TEST(watcher, several_directories_are_told_apart_and_their_end_is_told) {
   });
 }
 
-TEST(watcher, what_is_no_directory_is_refused) {
-  run_test([]() -> gyre::task<> {
-    const scratch dir;
+TEST(watcher, refuses_a_path_that_is_no_directory) {
+  run_in_scratch([](const scratch& dir) -> gyre::task<> {
     fs::watcher watcher;
-    std::string text = co_await error_of(watcher.watch(dir.path("a")));
-    EXPECT_EQ(text, "watch " + dir.path("a") + ": No such file or directory");
-    text = co_await error_of(watcher.watch(dir.put("b", "")));
-    EXPECT_EQ(text, "watch " + dir.path("b") + ": Not a directory");
+    co_await expect_error(watcher.watch(dir.path("a")), "watch " + dir.path("a") + ": No such file or directory");
+    co_await expect_error(watcher.watch(dir.put("b", "")), "watch " + dir.path("b") + ": Not a directory");
   });
 }
 
-TEST(watcher, that_two_tasks_use_at_once_stops_the_program) {
+TEST(watcher_death, that_two_tasks_use_at_once_stops_the_program) {
   const gyre_test::scratch quiet;  // nothing else changes there
   const auto use_twice = [&quiet] {
     gyre::run([&quiet]() -> gyre::task<> {
