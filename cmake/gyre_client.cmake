@@ -1,10 +1,7 @@
-# The layer client is a library of its own, gyre::client, because it stands on gyre::tls. Without OpenSSL there is none.
+# The layer client is a library of its own, gyre::client, because it stands on gyre::tls.
 
 # Declares and installs it. Call this after gyre_tls_library.
 function(gyre_client_library)
-  if(NOT TARGET gyre_client)
-    return()
-  endif()
   # Decompression. The decoders of zlib and zstd are in the libraries of their encoders.
   find_library(GYRE_brotlidec_LIBRARY brotlidec)
   set(codings ${GYRE_CODINGS})

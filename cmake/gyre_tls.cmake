@@ -1,10 +1,7 @@
-# The layer tls is a library of its own, gyre::tls, because it needs OpenSSL 3. Without OpenSSL there is none.
+# The layer tls is a library of its own, gyre::tls, because it needs OpenSSL 3.
 
 # Declares and installs it. Call this after gyre_library.
 function(gyre_tls_library)
-  if(NOT TARGET gyre_tls)
-    return()
-  endif()
   target_link_libraries(gyre_tls PRIVATE OpenSSL::SSL)
   add_library(gyre-tls $<TARGET_OBJECTS:gyre_tls>)
   add_library(gyre::tls ALIAS gyre-tls)

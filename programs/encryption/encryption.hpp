@@ -24,7 +24,7 @@ struct encryption_settings {
   [[nodiscard]] bool wanted() const noexcept { return !chains.empty() || !automatic.empty(); }
 };
 
-/// Adds the flags, each with its GYRE_ variable of the environment. Adds none to a program without OpenSSL.
+/// Adds the flags, each with its GYRE_ variable of the environment.
 void add_encryption_options(command& app, encryption_settings& settings);
 
 /// Returns what is wrong with the combination of flags, or "".

@@ -9,15 +9,11 @@
 #include <span>
 #include <utility>
 
-#ifdef GYRE_TEST_WITH_TLS  // without OpenSSL, there is nothing to include
 #include "tests/tls/tls_pair.hpp"
-#endif
 
 namespace gyre_test {
 
 namespace http = gyre::http;
-
-#ifdef GYRE_TEST_WITH_TLS
 
 [[nodiscard]] inline bool over_tls() {
   static const bool wanted = std::getenv("GYRE_TEST_OVER_TLS") != nullptr;
@@ -90,27 +86,5 @@ inline gyre::task<> serve_given(http::server& server, gyre::any_stream stream) {
   }
   co_await server.serve_connection(std::move(stream));
 }
-
-#else
-
-[[nodiscard]] inline bool over_tls() { return false; }
-template <class Stream>
-class encrypted_client {  // never used
- public:
-  explicit encrypted_client(Stream& below) : below_(below) {}
-  gyre::task<> write_all(std::span<const std::byte> bytes) { (void)co_await below_.write_all(bytes); }
-  gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await below_.read_some(buffer); }
-  gyre::task<> shutdown_write() { co_await below_.shutdown_write(); }
-  gyre::task<> shake_hands() { co_return; }
-
- private:
-  Stream& below_;
-};
-[[nodiscard]] inline http::server_options encrypted(http::server_options options) { return options; }
-inline gyre::task<> serve_given(http::server& server, gyre::any_stream stream) {
-  co_await server.serve_connection(std::move(stream));
-}
-
-#endif
 
 }  // namespace gyre_test

@@ -2,18 +2,13 @@
 
 import re
 import socket
-import sys
 import tempfile
 import time
 import unittest
 
 from proxy_support import Proxy
 from serve_support import ask, read_all
-from support import BIN, Example, Serve, run
-
-if b"--tls-cert" not in run(BIN / "gyre", "serve", "--help").stdout:
-    print("skipped: gyre was built without OpenSSL")
-    sys.exit(77)
+from support import Example, Serve
 
 LINE = re.compile(r"TLS handshake with 127\.0\.0\.1:(\d+) failed: (.*)\n")
 PLAIN = "handshake failed: the client spoke HTTP without TLS"

@@ -9,7 +9,6 @@ from certificates import Authority
 from support import BIN, Example, run, skip_without
 
 skip_without("openssl", "curl")
-TLS = b"--tls-cert" in run(BIN / "hello_server", "--help").stdout
 
 
 class HelloServer(unittest.TestCase):
@@ -25,7 +24,6 @@ class HelloServer(unittest.TestCase):
             self.assertEqual(self.curl(url + "/echo", "-d", "say it again"), b"say it again")
             self.assertEqual(server.stop(), 0)
 
-    @unittest.skipUnless(TLS, "built without OpenSSL")
     def test_it_speaks_tls_with_the_certificate_of_files(self):
         with tempfile.TemporaryDirectory() as folder:
             authority = Authority(pathlib.Path(folder))
@@ -39,12 +37,10 @@ class HelloServer(unittest.TestCase):
                 self.assertEqual(self.curl("-L", *trusting, f"http://localhost:{port}/"), b"Hello, World!")
                 self.assertEqual(server.stop(), 0)
 
-    @unittest.skipUnless(TLS, "built without OpenSSL")
     def test_it_makes_a_certificate_for_development(self):
         with Example("hello_server", "--tls", "auto", "--tls-min", "1.3") as server:
             self.assertEqual(self.curl("-k", f"https://localhost:{server.port}/"), b"Hello, World!")
 
-    @unittest.skipUnless(TLS, "built without OpenSSL")
     def test_flags_that_do_not_fit_are_refused(self):
         done = run(BIN / "hello_server", "--redirect-http", "127.0.0.1:0")
         self.assertEqual((done.returncode, done.stdout), (2, b""))

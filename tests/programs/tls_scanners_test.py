@@ -5,17 +5,13 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
 from certificates import Authority
-from support import BIN, Serve, run, skip_without
+from support import Serve, run, skip_without
 
 skip_without("openssl")
-if b"--tls-cert" not in run(BIN / "gyre", "serve", "--help").stdout:
-    print("skipped: gyre was built without OpenSSL")
-    sys.exit(77)
 
 
 class Scanners(unittest.TestCase):
