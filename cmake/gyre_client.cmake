@@ -1,5 +1,7 @@
 # The layer client is a library of its own, gyre::client, because it stands on gyre::tls.
 
+option(GYRE_WITH_LIBPSL "The list of public suffixes for cookies, when libpsl is found" ON)
+
 # Declares and installs it. Call this after gyre_tls_library.
 function(gyre_client_library)
   # Decompression. The decoders of zlib and zstd are in the libraries of their encoders.
@@ -11,6 +13,17 @@ function(gyre_client_library)
     list(APPEND codings GYRE_WITH_BROTLI_DECODER)
     list(PREPEND files ${GYRE_brotlidec_LIBRARY})
     list(PREPEND names brotlidec)
+  endif()
+  find_path(GYRE_psl_INCLUDE libpsl.h)
+  find_library(GYRE_psl_LIBRARY psl)
+  mark_as_advanced(GYRE_psl_INCLUDE GYRE_psl_LIBRARY)
+  if(GYRE_WITH_LIBPSL AND GYRE_psl_INCLUDE AND GYRE_psl_LIBRARY)
+    list(APPEND files ${GYRE_psl_LIBRARY})
+    list(APPEND names psl)
+    list(APPEND codings GYRE_WITH_LIBPSL)
+    if(NOT GYRE_psl_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+      target_include_directories(gyre_client SYSTEM PRIVATE ${GYRE_psl_INCLUDE})
+    endif()
   endif()
   foreach(each ZLIB/gzip BROTLI_DECODER/brotli ZSTD/zstd)
     string(REGEX MATCH "(.*)/(.*)" both ${each})

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OS_HEADER = re.compile(r"(?<!intrin)\.h$|^csignal$")  # the standard headers of C++ have no such ending
-THIRD_PARTY = re.compile(r"^(fmt|CLI|gtest|gmock|openssl|nghttp2|zlib|brotli|zstd|asio|boost|uv)\b")
+THIRD_PARTY = re.compile(r"^(fmt|CLI|gtest|gmock|openssl|nghttp2|zlib|brotli|zstd|libpsl|asio|boost|uv)\b")
 INTEROP = re.compile(r"^(asio|boost)\b")  # the libraries that the headers of interop/ serve
 BACKEND_WORD = re.compile(r"\b(io_uring|epoll)_\w+\s*\(|\bIORING_\w+|\bEPOLL\w+")
 # These functions of the C library only compute.

@@ -6,6 +6,7 @@
 #include <gyre/net/address.hpp>
 
 #include "cookie_date.hpp"
+#include "public_suffix.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -151,7 +152,7 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
   }
   const auto is_suffix = [this](std::string_view domain) {
     domain = without_last_dots(domain);
-    return is_public_suffix != nullptr ? is_public_suffix(domain) : domain.find('.') == std::string_view::npos;
+    return is_public_suffix != nullptr ? is_public_suffix(domain) : is_known_public_suffix(domain);
   };
   if (!wanted.host_only && (wanted.domain == from.host() || is_suffix(wanted.domain))) {
     // The host itself, when it is a public suffix or an address, may have cookies of its own.

@@ -16,7 +16,7 @@ namespace gyre::http {
 namespace {
 
 /// A field that means something to the client.
-enum class known : std::uint8_t {
+enum class field_meaning : std::uint8_t {
   none,
   own,  // it decides where a message ends, or concerns one connection only
   connection,
@@ -32,66 +32,67 @@ enum class known : std::uint8_t {
   idempotency_key,
 };
 
-struct known_name {
+struct meaningful_name {
   std::string_view name;
-  known what;
+  field_meaning what;
 };
-constexpr std::array<known_name, 19> known_names{{{"TE", known::te},
-                                                  {"Host", known::host},
-                                                  {"Range", known::range},
-                                                  {"Accept", known::accept},
-                                                  {"Cookie", known::cookie},
-                                                  {"Expect", known::own},
-                                                  {"Upgrade", known::own},
-                                                  {"Connection", known::connection},
-                                                  {"Keep-Alive", known::own},
-                                                  {"User-Agent", known::user_agent},
-                                                  {"Content-Type", known::content_type},
-                                                  {"Authorization", known::authorization},
-                                                  {"Content-Length", known::own},
-                                                  {"Accept-Encoding", known::accept_encoding},
-                                                  {"Idempotency-Key", known::idempotency_key},
-                                                  {"Proxy-Connection", known::own},
-                                                  {"Transfer-Encoding", known::own},
-                                                  {"X-Idempotency-Key", known::idempotency_key},
-                                                  {"Proxy-Authorization", known::own}}};
+constexpr std::array<meaningful_name, 19> meaningful_names{{{"TE", field_meaning::te},
+                                                            {"Host", field_meaning::host},
+                                                            {"Range", field_meaning::range},
+                                                            {"Accept", field_meaning::accept},
+                                                            {"Cookie", field_meaning::cookie},
+                                                            {"Expect", field_meaning::own},
+                                                            {"Upgrade", field_meaning::own},
+                                                            {"Connection", field_meaning::connection},
+                                                            {"Keep-Alive", field_meaning::own},
+                                                            {"User-Agent", field_meaning::user_agent},
+                                                            {"Content-Type", field_meaning::content_type},
+                                                            {"Authorization", field_meaning::authorization},
+                                                            {"Content-Length", field_meaning::own},
+                                                            {"Accept-Encoding", field_meaning::accept_encoding},
+                                                            {"Idempotency-Key", field_meaning::idempotency_key},
+                                                            {"Proxy-Connection", field_meaning::own},
+                                                            {"Transfer-Encoding", field_meaning::own},
+                                                            {"X-Idempotency-Key", field_meaning::idempotency_key},
+                                                            {"Proxy-Authorization", field_meaning::own}}};
 
-// Where the names of each size begin in known_names, which is in the order of their sizes.
-constexpr std::size_t max_known_size = 19;
-constexpr std::array<std::uint8_t, max_known_size + 2> first_of_size = [] {
-  std::array<std::uint8_t, max_known_size + 2> table{};
+// Where the names of each size begin in meaningful_names, which is in the order of their sizes.
+constexpr std::size_t max_meaningful_size = 19;
+constexpr std::array<std::uint8_t, max_meaningful_size + 2> first_of_size = [] {
+  std::array<std::uint8_t, max_meaningful_size + 2> table{};
   for (std::size_t size = 0; size < table.size(); ++size)
-    for (const known_name& each : known_names) table[size] += each.name.size() < size ? 1 : 0;
+    for (const meaningful_name& each : meaningful_names)
+      if (each.name.size() < size) ++table[size];
   return table;
 }();
 
-const known_name* find_known(std::string_view name) noexcept {
-  if (name.size() > max_known_size) return nullptr;
+const meaningful_name* find_meaning(std::string_view name) noexcept {
+  if (name.size() > max_meaningful_size) return nullptr;
   for (std::size_t i = first_of_size[name.size()]; i < first_of_size[name.size() + 1]; ++i)
-    if (equal_ignoring_case(known_names[i].name, name)) return &known_names[i];
+    if (equal_ignoring_case(meaningful_names[i].name, name)) return &meaningful_names[i];
   return nullptr;
 }
 
 // For names and values that need no check.
-void append_field(std::string& out, std::string_view name, std::string_view value) {
+void append_line(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ", 2).append(value).append("\r\n", 2);
 }
-void append_field(std::string& out, std::string_view name, std::uint64_t value) {
+void append_line(std::string& out, std::string_view name, std::uint64_t value) {
   char digits[20];
   const char* const end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-  append_field(out, name, std::string_view(digits, static_cast<std::size_t>(end - digits)));
+  append_line(out, name, std::string_view(digits, static_cast<std::size_t>(end - digits)));
 }
 
-std::string basic(const std::string& user, const std::string& password) {
+std::string basic_value(const std::string& user, const std::string& password) {
   return "Basic " + encode_base64(user + ":" + password);
 }
 
 }  // namespace
 
 client_fields::client_fields(std::string_view agent, std::string_view accepted, std::string_view known_codings) {
-  if (!agent.empty()) append_field(user_agent, "User-Agent", agent);
-  if (!accepted.empty()) append_field(accept, "Accept", accepted);
-  if (!known_codings.empty()) append_field(codings, "Accept-Encoding", known_codings);
+  if (!agent.empty()) append_line(user_agent, "User-Agent", agent);
+  if (!accepted.empty()) append_line(accept, "Accept", accepted);
+  if (!known_codings.empty()) append_line(codings, "Accept-Encoding", known_codings);
   all = user_agent + accept + codings;
 }
 
@@ -123,53 +124,53 @@ void request_text::set_target(std::string_view text) {
 }
 
 void request_text::add_field(std::string_view name, std::string_view value) {
-  const known_name* const found = find_known(name);
-  const known what = found == nullptr ? known::none : found->what;
+  const meaningful_name* const found = find_meaning(name);
+  const field_meaning what = found == nullptr ? field_meaning::none : found->what;
   bool* noted = nullptr;
   switch (what) {
-    case known::none:
+    case field_meaning::none:
       break;
-    case known::own:
+    case field_meaning::own:
       throw std::invalid_argument("field \"" + std::string(found->name) +
                                   "\": the client sets it itself; see body(), expect_continue(), upgrade() and "
                                   "client_options");
-    case known::connection:
+    case field_meaning::connection:
       if (!equal_ignoring_case(value, "close"))
         throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
       noted = &closes;
       break;
-    case known::te:
+    case field_meaning::te:
       if (!equal_ignoring_case(value, "trailers"))
         throw std::invalid_argument("field \"TE\": only \"trailers\" can be asked for");
       if (takes_trailers) return;
       noted = &takes_trailers;
       break;
-    case known::host:
+    case field_meaning::host:
       if (has_host) remove_field(name);
       noted = &has_host;
       break;
-    case known::user_agent:
+    case field_meaning::user_agent:
       noted = &has_user_agent;
       break;
-    case known::accept:
+    case field_meaning::accept:
       noted = &has_accept;
       break;
-    case known::authorization:
+    case field_meaning::authorization:
       noted = &has_authorization;
       break;
-    case known::accept_encoding:
+    case field_meaning::accept_encoding:
       noted = &has_accept_encoding;
       break;
-    case known::range:
+    case field_meaning::range:
       noted = &has_range;
       break;
-    case known::cookie:
+    case field_meaning::cookie:
       noted = &has_cookie;
       break;
-    case known::content_type:
+    case field_meaning::content_type:
       noted = &has_content_type;
       break;
-    case known::idempotency_key:
+    case field_meaning::idempotency_key:
       noted = &has_idempotency_key;
       break;
   }
@@ -257,7 +258,7 @@ void request_text::write_head(std::string& out, const client_fields& usual, cons
   else
     out.append(target.empty() ? url.target() : std::string_view(target));
   out.append(" HTTP/1.1\r\n");
-  if (!has_host) append_field(out, "Host", url.authority());
+  if (!has_host) append_line(out, "Host", url.authority());
   if (!has_user_agent && !has_accept && framed.asks_for_codings) {
     out.append(usual.all);
   } else {
@@ -266,22 +267,22 @@ void request_text::write_head(std::string& out, const client_fields& usual, cons
     if (framed.asks_for_codings) out.append(usual.codings);
   }
   if (!has_authorization && (!url.user().empty() || !url.password().empty()))
-    append_field(out, "Authorization", basic(url.user(), url.password()));
+    append_line(out, "Authorization", basic_value(url.user(), url.password()));
   if (framed.proxy != nullptr && !framed.proxy->user().empty())
-    append_field(out, "Proxy-Authorization", basic(framed.proxy->user(), framed.proxy->password()));
+    append_line(out, "Proxy-Authorization", basic_value(framed.proxy->user(), framed.proxy->password()));
   if (!framed.cookies.empty()) head_writer(out).field("Cookie", framed.cookies);
   out.append(fields);
   if (!framed.length)
-    append_field(out, "Transfer-Encoding", "chunked");
+    append_line(out, "Transfer-Encoding", "chunked");
   else if (has_body || *framed.length > 0)
-    append_field(out, "Content-Length", *framed.length);
+    append_line(out, "Content-Length", *framed.length);
   else if (method == "POST" || method == "PUT" || method == "PATCH")
-    append_field(out, "Content-Length", std::uint64_t{0});  // RFC 9110 §8.6
-  if (framed.expects_continue) append_field(out, "Expect", "100-continue");
-  if (takes_trailers) append_field(out, "Connection", "TE");  // RFC 9110 §10.1.4
+    append_line(out, "Content-Length", std::uint64_t{0});  // RFC 9110 §8.6
+  if (framed.expects_continue) append_line(out, "Expect", "100-continue");
+  if (takes_trailers) append_line(out, "Connection", "TE");  // RFC 9110 §10.1.4
   if (!upgrade.empty()) {
-    append_field(out, "Connection", "Upgrade");
-    append_field(out, "Upgrade", upgrade);
+    append_line(out, "Connection", "Upgrade");
+    append_line(out, "Upgrade", upgrade);
   }
   out.append("\r\n");
 }

@@ -80,6 +80,23 @@ TEST(cookie_jar, a_host_sets_cookies_only_for_itself_and_the_domains_above) {
   EXPECT_EQ(strict.set("http://a.co.uk/", "x=1; Domain=a.co.uk").get("http://b.a.co.uk/"), "x=1");
 }
 
+#ifdef GYRE_WITH_LIBPSL
+TEST(cookie_jar, no_host_sets_cookies_for_a_suffix_in_the_list_of_libpsl) {
+  for (const char* const suffix : {"com", "co.uk", "github.io", "s3.amazonaws.com"}) {
+    const std::string host = std::string("http://evil.") + suffix + "/";
+    EXPECT_EQ(kept(host, std::string("x=1; Domain=") + suffix), "") << suffix;
+    EXPECT_EQ(kept(host, std::string("x=1; Domain=evil.") + suffix), "x=1") << suffix;
+  }
+  EXPECT_EQ(kept("http://a.example.com/", "x=1; Domain=example.com"), "x=1");
+  EXPECT_EQ(kept("http://co.uk/", "x=1; Domain=co.uk"), "x=1") << "the host itself";
+}
+#else
+TEST(cookie_jar, without_libpsl_only_domains_without_a_dot_are_public) {
+  EXPECT_EQ(kept("http://a.com/", "x=1; Domain=com"), "");
+  EXPECT_EQ(kept("http://a.co.uk/", "x=1; Domain=co.uk"), "x=1");
+}
+#endif
+
 TEST(cookie_jar, expired_cookies_go) {
   jar all;
   all.set("http://a.test/", "x=1; Max-Age=10").set("http://a.test/", "y=2; Expires=Tue, 14 Nov 2023 22:14:00 GMT");

@@ -27,9 +27,10 @@ struct stored_cookie {
   std::uint64_t order = 0;  ///< the first one that was set has the smallest
 };
 
-/// Keeps at most 180 cookies for a domain and 3,000 in all; the oldest ones go first. A cookie for a domain without a
-/// dot ("com") is refused, unless the host itself has that name. There is no list of public suffixes, so a host may set
-/// cookies for all of "co.uk"; `is_public_suffix` can forbid that.
+/// Keeps at most 180 cookies for a domain and 3,000 in all; the oldest ones go first. A cookie for a public suffix
+/// ("com", "co.uk") is refused, unless the host itself has that name. The list of public suffixes is that of libpsl. A
+/// build without libpsl knows only domains without a dot, so a host may set cookies for all of "co.uk" there;
+/// `is_public_suffix` can forbid that.
 /// Thread: one at a time.
 class GYRE_API cookie_jar {
  public:
@@ -52,7 +53,7 @@ class GYRE_API cookie_jar {
   void clear() noexcept { contents_.reset(); }
 
   /// True for public suffixes: no host may set cookies for them. The domain comes without a dot at its end. Defaults to
-  /// null: only domains without a dot.
+  /// null: the list of libpsl, or only domains without a dot.
   bool (*is_public_suffix)(std::string_view domain) = nullptr;
 
  private:

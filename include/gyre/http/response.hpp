@@ -3,8 +3,8 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/async_generator.hpp>
-#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>

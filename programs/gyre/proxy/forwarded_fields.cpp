@@ -58,7 +58,8 @@ constexpr std::size_t max_known_size = 19;
 constexpr std::array<std::uint8_t, max_known_size + 2> first_known = [] {
   std::array<std::uint8_t, max_known_size + 2> table{};
   for (std::size_t size = 0; size < table.size(); ++size)
-    for (const known_field& each : known_fields) table[size] += each.name.size() < size ? 1 : 0;
+    for (const known_field& each : known_fields)
+      if (each.name.size() < size) ++table[size];
   return table;
 }();
 
