@@ -77,6 +77,19 @@ long call(const socket_calls& calls, const request& r) noexcept {
   return -1;
 }
 
+// A kernel that stops at descriptors and has no room to pass them on reports that it dropped them. Then a short read
+// does not mean that nothing is left. Not in line: recv(2), which most sockets use, needs no structures.
+[[gnu::noinline]] long receive_before_descriptors(const socket_calls& calls, int fd, void* into, std::size_t size,
+                                                  bool& stopped) noexcept {
+  iovec bytes{.iov_base = into, .iov_len = size};
+  msghdr call{};
+  call.msg_iov = &bytes;
+  call.msg_iovlen = 1;
+  const long count = calls.recvmsg(fd, &call, MSG_DONTWAIT);
+  stopped = (call.msg_flags & MSG_CTRUNC) != 0;
+  return count;
+}
+
 // A short transfer means that the socket is full now.
 bool was_short(const request& r, long count) noexcept {
   switch (r.code) {
@@ -94,25 +107,19 @@ bool was_short(const request& r, long count) noexcept {
 backend::backend(buffer_pool::amount common, buffer_pool::amount large)
     : calls_(&kernel::here()), buffers_(common, large) {}
 
-// A kernel that stops at descriptors and has no room to pass them on reports that it dropped them. Then a short read
-// does not mean that nothing is left.
 long backend::receive_now(descriptor& d, void* into, std::size_t size) noexcept {
-  iovec bytes{.iov_base = into, .iov_len = size};
-  msghdr call{};
-  call.msg_iov = &bytes;
-  call.msg_iovlen = 1;
   const socket_calls& calls = calls_->sockets;
+  bool stopped = false;
   long count = 0;
   do
-    count =
-        d.may_carry_descriptors ? calls.recvmsg(d.fd, &call, MSG_DONTWAIT) : calls.recv(d.fd, into, size, MSG_DONTWAIT);
+    count = d.may_carry_descriptors ? receive_before_descriptors(calls, d.fd, into, size, stopped)
+                                    : calls.recv(d.fd, into, size, MSG_DONTWAIT);
   while (count < 0 && errno == EINTR);
   if (count < 0) {
     if (errno == EAGAIN) d.readable = false;
     return -errno;
   }
-  const bool is_short = static_cast<std::size_t>(count) < size && (call.msg_flags & MSG_CTRUNC) == 0;
-  if (is_short && !d.hangup) d.readable = false;
+  if (static_cast<std::size_t>(count) < size && !stopped && !d.hangup) d.readable = false;
   return count;
 }
 
