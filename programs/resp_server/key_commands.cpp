@@ -1,61 +1,35 @@
-// programs/resp_server/key_commands.cpp: DEL, EXISTS, TYPE, DBSIZE, FLUSHALL, FLUSHDB.
-#include "programs/resp_server/handlers.hpp"
-
-#include <memory>
-#include <string_view>
+// programs/resp_server/key_commands.cpp: DEL, EXISTS, EXPIRE, TTL.
+#include "programs/resp_server/command.hpp"
 
 namespace resp {
-namespace {
 
-// The keys are gone at once. The reply waits until their memory is free, so that later commands can use it.
-class freeing : public unfinished_command {
- public:
-  bool step(keyspace& keys, unix_ms /*now*/, reply_buffer& reply) override {
-    constexpr std::size_t work_of_an_entry = 100;
-    if (!keys.free_some(budget / work_of_an_entry)) return false;
-    reply.append(reply_text::ok);
-    return true;
-  }
-};
-
-}  // namespace
-
-void del_command(command_call& call) {
-  std::int64_t removed = 0;
-  for (const std::string_view key : call.arguments.subspan(1)) {
-    entry* item = call.find(key);
-    if (item == nullptr) continue;
-    call.keys.erase(*item);
-    ++removed;
-  }
-  call.reply.append_integer(removed);
+void del_command(const command_call& call) {
+  entry* const item = call.find_key();
+  if (item != nullptr) call.here.keys.erase(*item);
+  call.reply.append_integer(item != nullptr ? 1 : 0);
 }
 
-void exists_command(command_call& call) {
-  std::int64_t found = 0;
-  for (const std::string_view key : call.arguments.subspan(1))
-    if (call.find(key) != nullptr) ++found;
-  call.reply.append_integer(found);
+void exists_command(const command_call& call) { call.reply.append_integer(call.find_key() != nullptr ? 1 : 0); }
+
+void expire_command(const command_call& call) {
+  const auto seconds = parse_integer(call.arguments[2]);
+  if (!seconds) return call.reply.append(reply_text::not_an_integer);
+  unix_ms when = 0;
+  if (__builtin_mul_overflow(*seconds, 1000, &when) || __builtin_add_overflow(when, call.now, &when) || when == never)
+    return call.reply.append_error("ERR invalid expire time in 'expire' command");
+  entry* const item = call.find_key();
+  if (item != nullptr && when <= call.now)
+    call.here.keys.erase(*item);
+  else if (item != nullptr)
+    call.here.keys.expire_at(*item, when);
+  call.reply.append_integer(item != nullptr ? 1 : 0);
 }
 
-void type_command(command_call& call) {
-  call.reply.append_status(call.find(call.arguments[1]) != nullptr ? "string" : "none");
-}
-
-void dbsize_command(command_call& call) { call.reply.append_integer(static_cast<std::int64_t>(call.keys.size())); }
-
-// There is only one database. With ASYNC the memory is freed in the background.
-void flush_command(command_call& call) {
-  if (call.count() > 2) return call.reply.append(reply_text::syntax_error);
-  bool waits = true;
-  if (call.count() == 2) {
-    const word option = read_word(call.arguments[1]);
-    waits = option != word_of("async");
-    if (option != word_of("async") && option != word_of("sync")) return call.reply.append(reply_text::syntax_error);
-  }
-  call.keys.clear();
-  if (!waits) return call.reply.append(reply_text::ok);
-  call.connection.unfinished = std::make_unique<freeing>();
+void ttl_command(const command_call& call) {
+  const entry* const item = call.find_key();
+  if (item == nullptr) return call.reply.append_integer(-2);
+  if (item->second.expires_at == never) return call.reply.append_integer(-1);
+  call.reply.append_integer((item->second.expires_at - call.now + 500) / 1000);
 }
 
 }  // namespace resp

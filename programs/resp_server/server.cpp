@@ -1,30 +1,48 @@
 // programs/resp_server/server.cpp: serves RESP requests over TCP.
 #include "programs/resp_server/server.hpp"
 
-#include "programs/resp_server/serve_shards.hpp"
-#include "programs/resp_server/shard_set.hpp"
+#include "programs/resp_server/client_connection.hpp"
 
-#include <gyre/loop/loop_group.hpp>
+#include <gyre/attributes.hpp>
+#include <gyre/loop/sleep.hpp>
+#include <gyre/loop/yield.hpp>
+#include <gyre/tasks/for_each_loop.hpp>
+#include <gyre/tasks/task_group.hpp>
+
+#include <chrono>
+#include <utility>
 
 namespace resp {
 namespace {
 
-std::size_t loops_of_runtime() noexcept {
-  const gyre::loop_group* const group = gyre::event_loop::current().group();
-  return group == nullptr ? 1 : group->size();
+// Removes keys that nobody asks for again.
+gyre::task<> remove_expired(keyspace& keys) {
+  using namespace std::chrono_literals;
+  constexpr std::size_t budget = 20;  // small: the loop does this up to 128 times before it looks for input of clients
+  for (;;) {
+    co_await gyre::sleep(100ms);
+    while (keys.expire_some(wall_clock(), budget) == budget) co_await gyre::yield();
+  }
 }
+
+// Not a coroutine: an idle connection holds only the frame of client_connection::serve().
+struct serve_one {
+  shard_set& shards;
+  GYRE_CORO_WRAPPER gyre::task<> operator()(gyre::tcp_stream peer) const {
+    return client_connection::serve(shards.here(), std::move(peer));
+  }
+};
 
 }  // namespace
 
-gyre::task<> serve(resp_server_options options) {
-  shard_set shards(loops_of_runtime(), options.limits, options.keys);
-  auto listener = gyre::tcp_listener::bind(options.server.listen);
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    shards[i].info.started_at = wall_clock();
-    shards[i].info.port = listener.local_address().port();
-  }
-  programs::announce(listener);
-  co_await serve_shards(listener, shards, options.server.serve());
+gyre::task<> serve_shards(gyre::tcp_listener& listener, shard_set& shards, gyre::serve_options options) {
+  auto expire = [&shards]() -> gyre::task<> { co_await remove_expired(shards.here().keys); };
+  auto serve_and_expire = [&](gyre::task_group& group) -> gyre::task<> {
+    group.spawn(gyre::for_each_loop(expire), {.name = "expiry"});
+    co_await listener.serve(serve_one{shards}, options);
+    group.cancel();
+  };
+  co_await gyre::task_group::scope(serve_and_expire);
 }
 
 }  // namespace resp

@@ -1,50 +1,37 @@
-// programs/resp_server/word.hpp: short words as integers, for case-insensitive switches.
+// programs/resp_server/word.hpp: names and numbers in requests.
 #pragma once
 
-#include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace resp {
 
-static_assert(std::endian::native == std::endian::little);
-
+/// The name of a command or of an option as an integer: one comparison finds it, in upper or lower case.
 using word = std::uint64_t;
 
-inline constexpr word no_word = 0;  // for text that is empty or longer than 8 bytes
-
-/// The integer of a word of lower-case letters, for case labels.
-consteval word word_of(std::string_view letters) {
-  if (letters.empty() || letters.size() > 8) throw "a word has 1 to 8 letters";
+/// Returns 0 for text that is empty or longer than 8 bytes. Setting bit 5 turns only letters into lower-case letters: so
+/// a word of letters equals that of no other text.
+constexpr word read_word(std::string_view text) noexcept {
+  if (text.size() > sizeof(word)) return 0;
   word value = 0;
-  for (std::size_t i = letters.size(); i-- > 0;) {
-    if (letters[i] < 'a' || letters[i] > 'z') throw "lower-case letters only";
-    value = value << 8 | static_cast<unsigned char>(letters[i]);
-  }
+  for (const char c : text) value = value << 8U | static_cast<unsigned char>(c) | 0x20U;
   return value;
 }
 
-/// The integer of any text. Equals word_of(x) exactly if the text spells x, ignoring case: setting bit 5 turns only
-/// letters into lower-case letters.
-inline word read_word(std::string_view text) noexcept {
-  const std::size_t size = text.size();
-  const char* at = text.data();
-  const auto byte = [at](std::size_t i) -> word { return static_cast<unsigned char>(at[i]); };
-  word value = 0;
-  if (size >= 4 && size <= 8) {
-    std::uint32_t head = 0;
-    std::uint32_t tail = 0;
-    std::memcpy(&head, at, 4);
-    std::memcpy(&tail, at + size - 4, 4);
-    value = head | static_cast<word>(tail) << (8 * (size - 4));
-  } else if (size != 0 && size < 4) {
-    value = byte(0) | byte(size / 2) << (8 * (size / 2)) | byte(size - 1) << (8 * (size - 1));
-  } else {
-    return no_word;
-  }
-  return value | 0x2020202020202020U >> (8 * (8 - size));
+/// Reads a signed 64-bit decimal. Strict: no '+', blanks, leading zeros or "-0", nothing after it.
+[[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
+  if (text == "0") return 0;
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  if (digits.empty() || digits.front() < '1' || digits.front() > '9') return std::nullopt;
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stopped != end) return std::nullopt;
+  return value;
 }
 
 }  // namespace resp

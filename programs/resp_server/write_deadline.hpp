@@ -10,27 +10,23 @@
 
 namespace resp {
 
-/// Cancels the operations on a stream when the peer has taken less than 64 KiB of a write within the limit.
-/// Checks once per limit while there are writes. So a write costs only a few stores, and a stalled client is
-/// noticed after one to two limits.
-///
-/// Lifetime: the stream must outlive it and must not move.
+/// Cancels the operations on a stream when the peer has taken less than 64 KiB of a write within the limit. Checks once
+/// per limit while there are writes. So a write costs only a few stores, and a stalled client is noticed after one to
+/// two limits. Lifetime: the stream must outlive it and must not move.
 class write_deadline : private gyre::timer {
  public:
   write_deadline(gyre::tcp_stream& stream, std::chrono::nanoseconds limit) noexcept
       : stream_(stream), limit_(limit.count()) {
     fire = [](gyre::timer& t) noexcept { static_cast<write_deadline&>(t).look(); };
   }
-  write_deadline(const write_deadline&) = delete;
-  write_deadline& operator=(const write_deadline&) = delete;
+  write_deadline& operator=(write_deadline&&) = delete;
   ~write_deadline() { gyre::event_loop::current().timers().disarm(*this); }
 
   /// Covers one write from its beginning to its end, however it ends.
   class during {
    public:
     explicit during(write_deadline& deadline) noexcept : deadline_(deadline) { deadline.begin(); }
-    during(const during&) = delete;
-    during& operator=(const during&) = delete;
+    during& operator=(during&&) = delete;
     ~during() { deadline_.active_ = false; }
 
    private:

