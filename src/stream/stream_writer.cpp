@@ -292,6 +292,5 @@ void stream_writer::set_linger_limits(linger_limits limits) noexcept {
 }
 linger_limits stream_writer::lingers() const noexcept { return used_by("lingers").lingering; }
 std::size_t stream_writer::buffered() const noexcept { return used_by("buffered").buffered(); }
-bool stream_writer::is_closing() const noexcept { return used_by("is_closing").closed; }
 
 }  // namespace gyre

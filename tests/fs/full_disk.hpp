@@ -34,8 +34,8 @@ class file_size_limit {
   rlimit before_{};
 };
 
-/// Runs `body`, which returns a string, in a child process in which `disk` is a file system of two mebibytes. Where
-/// that cannot be done, the text is "mounting is not allowed".
+/// Runs `body`, which returns a string, in a child process in which `disk` is a file system of two mebibytes. Where it
+/// cannot be mounted, the text is "mounting is not allowed".
 template <class Body>
 child_outcome with_small_disk(const std::string& disk, Body body) {
   std::filesystem::create_directory(disk);

@@ -95,7 +95,6 @@ class GYRE_API stream_writer {
   [[nodiscard]] linger_limits lingers() const noexcept;
   /// The number of bytes that were not passed to the stream yet.
   [[nodiscard]] std::size_t buffered() const noexcept;
-  [[nodiscard]] bool is_closing() const noexcept;
 
  private:
   [[nodiscard]] writer_state& used_by(const char* operation) const noexcept;

@@ -164,10 +164,6 @@ class basic_queue {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] bool full() const noexcept { return size() >= capacity_; }
-  [[nodiscard]] bool is_shut_down() const noexcept {
-    owner_.check("is_shut_down");
-    return shut_down_;
-  }
 
  private:
   friend class queue_put_op<Storage>;

@@ -8,8 +8,6 @@
 
 namespace gyre::http {
 
-struct response_state;
-
 enum class connection_field : std::uint8_t { none, close, keep_alive };
 
 /// Complete lines that a server adds to its responses. Each may be empty.

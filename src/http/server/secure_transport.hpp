@@ -82,7 +82,6 @@ class secure_transport final : public transport {
   [[nodiscard]] const secure_session* security() const noexcept override { return session_.get(); }
 
  private:
-  class lent_buffer;
   secure_session::progress decrypt(std::span<std::byte> to);
   [[nodiscard]] bool encrypt(std::string_view bytes);
   [[nodiscard]] std::string_view without_held(std::string_view bytes) noexcept;
