@@ -1,25 +1,21 @@
-// tests/process/children.hpp: finding children of this process, and system calls that a sandbox refuses.
+// tests/process/children.hpp: starting children of this process, and finding those that are left.
 #pragma once
 
 #include <gyre/process.hpp>
 
-#include <gyre/testing/run_test.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/support/denied_call.hpp"
 
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <exception>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace gyre_test {
@@ -52,37 +48,11 @@ class with_action {
   handler before_;
 };
 
-/// From now on, these system calls fail with `error` in this process and its children, as in a container with an old
-/// profile.
-inline void refuse_calls(int error, std::initializer_list<long> numbers) {
-  std::vector<sock_filter> filter{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
-  for (const long number : numbers) {
-    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
-    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)));
-  }
-  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-    throw std::runtime_error("seccomp");
-}
-
-/// Runs `body`, which returns an exit code, in a forked child with a limit of one minute. Returns the child's wait
-/// status.
-template <class F>
-int in_forked_child(F body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    try {
-      ::_exit(body());
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "in the child: %s\n", error.what());
-      ::_exit(99);
-    }
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return status;
+/// The standard streams that a test uses through pipes.
+inline gyre::process_options with_pipes() {
+  return {.standard_input = gyre::redirect::pipe(),
+          .standard_output = gyre::redirect::pipe(),
+          .standard_error = gyre::redirect::pipe()};
 }
 
 inline std::string start_error(const strings& arguments, const gyre::process_options& options = {}) {
@@ -92,6 +62,58 @@ inline std::string start_error(const strings& arguments, const gyre::process_opt
   } catch (const gyre::io_error& error) {
     return error.what();
   }
+}
+
+inline gyre::process start_sleeping() { return gyre::process::start({"sleep", "1000"}); }
+
+/// A child that has ended and was reaped by other code.
+inline gyre::process start_stolen(const std::string& command) {
+  gyre::process child = gyre::process::start_shell(command);
+  EXPECT_EQ(::waitpid(child.id(), nullptr, 0), child.id());
+  return child;
+}
+
+/// Kills a child and returns the error, or "".
+inline std::string kill_error(gyre::process& child) {
+  try {
+    child.kill();
+    return "";
+  } catch (const gyre::io_error& error) {
+    return error.what();
+  }
+}
+
+/// Runs a command line until it ends.
+inline gyre::task<gyre::process_result> shell(std::string command, gyre::process_options options,
+                                              std::string input = "") {
+  const strings arguments{"/bin/sh", "-c", std::move(command)};
+  co_return co_await gyre::run_process(arguments, std::move(options), std::move(input));
+}
+// An overload, because g++ 12 destroys a default argument of this kind twice in a co_await.
+inline gyre::task<gyre::process_result> shell(std::string command) {
+  gyre::process_options options;
+  co_return co_await shell(std::move(command), std::move(options));
+}
+
+/// Runs a body in a forked child, and expects that its expectations hold there.
+template <class Body>
+void expect_in_child_process(Body body) {
+  constexpr unsigned minute = 60;
+  const auto outcome = in_child_process(
+      [&] {
+        body();
+        return ::testing::Test::HasFailure() ? "failed" : "passed";
+      },
+      minute);
+  EXPECT_EQ(outcome.text, "passed") << "signal " << outcome.signal;
+}
+
+/// Cancels a body at each of its awaits, and expects that no child is left.
+template <class Body>
+void expect_no_child_after_any_cancel(Body body) {
+  const auto report = gyre::testing::cancel_at_every_await(body, [](bool) { EXPECT_FALSE(has_children()); });
+  EXPECT_GT(report.cancelled, 0U);
+  EXPECT_GT(report.completed, 0U);
 }
 
 }  // namespace gyre_test

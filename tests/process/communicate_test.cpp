@@ -1,5 +1,5 @@
 // tests/process/communicate_test.cpp: repeated conversations, and objects that are destroyed while a task waits.
-#include "tests/process/family.hpp"
+#include "tests/process/children.hpp"
 
 #include <optional>
 
@@ -7,7 +7,7 @@ using namespace gyre_test;
 using gyre::process;
 
 TEST(process_communicate, gives_the_status_and_nothing_more_the_second_time) {
-  run_in_real_time([]() -> gyre::task<> {
+  run_test([]() -> gyre::task<> {
     process child = process::start_shell("cat; exit 3", with_pipes());
     const auto first = co_await child.communicate("text");
     EXPECT_EQ(first.output, "text");
@@ -15,13 +15,14 @@ TEST(process_communicate, gives_the_status_and_nothing_more_the_second_time) {
     EXPECT_EQ(second.output, "");
     EXPECT_EQ(second.status, first.status);
     EXPECT_FALSE(second.pipes_left_open);
-    const std::string error = co_await error_of(child.communicate("text"));
-    EXPECT_EQ(error, "communicate standard input of /bin/sh, which is not a pipe or was closed: Bad file descriptor");
+    co_await expect_error(
+        child.communicate("text"),
+        "communicate standard input of /bin/sh, which is not a pipe or was closed: Bad file descriptor");
   });
 }
 
 TEST(process_communicate, leaves_streams_alone_that_the_program_has_closed) {
-  run_in_real_time([]() -> gyre::task<> {
+  run_test([]() -> gyre::task<> {
     process child = process::start_shell("echo err >&2; exit 3", with_pipes());
     co_await child.output().close();
     co_await child.input().close();
@@ -32,7 +33,7 @@ TEST(process_communicate, leaves_streams_alone_that_the_program_has_closed) {
 }
 
 TEST(process_communicate, goes_on_while_its_object_is_moved) {
-  run_in_real_time([]() -> gyre::task<> {
+  run_test([]() -> gyre::task<> {
     std::optional<process> child(process::start_shell("cat; exit 3", with_pipes()));
     auto early = child->wait();
     auto talking = gyre::spawn(child->communicate("text"));
@@ -48,7 +49,7 @@ TEST(process_communicate, goes_on_while_its_object_is_moved) {
 }
 
 TEST(process_communicate, hears_of_the_kill_when_its_object_is_destroyed) {
-  run_in_real_time([]() -> gyre::task<> {
+  run_test([]() -> gyre::task<> {
     std::optional<process> child(process::start_shell("cat", with_pipes()));
     std::optional<process> sleeper(process::start({"sleep", "1000"}, with_pipes()));
     auto talking = gyre::spawn(sleeper->communicate());
@@ -68,9 +69,9 @@ TEST(process_communicate, hears_of_the_kill_when_its_object_is_destroyed) {
   EXPECT_FALSE(has_children());
 }
 
-TEST(process_communicate, a_wait_that_is_cancelled_after_the_object_is_gone_leaves_no_child) {
-  run_in_real_time([]() -> gyre::task<> {
-    std::optional<process> child(process::start({"sleep", "1000"}));
+TEST(process_wait, that_is_cancelled_after_the_object_is_gone_leaves_no_child) {
+  run_test([]() -> gyre::task<> {
+    std::optional<process> child(start_sleeping());
     auto waiting = gyre::spawn(child->wait());
     co_await gyre::yield();
     child.reset();

@@ -128,9 +128,15 @@ gyre::task<> all_steps(std::string& said) {
   }
 }
 
-child_outcome with_denied(long call, int error) {
-  return gyre_test::in_child_process([call, error] {
-    gyre_test::deny_call(call, error);
+struct denied {
+  const char* name;
+  long number;
+};
+
+/// Runs all steps in a process in which a call is denied. Expects that it ends.
+child_outcome with_denied(const denied& call, int error) {
+  const auto outcome = gyre_test::in_child_process([&] {
+    gyre_test::deny_call(call.number, error);
     std::string said;
     try {
       gyre::run(all_steps(said));
@@ -139,12 +145,9 @@ child_outcome with_denied(long call, int error) {
     }
     return said;
   });
+  EXPECT_TRUE(outcome.ended) << call.name << ", signal " << outcome.signal;
+  return outcome;
 }
-
-struct denied {
-  const char* name;
-  long number;
-};
 
 }  // namespace
 
@@ -165,8 +168,7 @@ TEST_P(denied_calls, for_which_there_are_others_are_not_missed) {
         denied{"prctl", SYS_prctl}, denied{"sched_getaffinity", SYS_sched_getaffinity},
         denied{"prlimit64", SYS_prlimit64}, denied{"sched_yield", SYS_sched_yield}}) {
     if (each.number == SYS_sched_getaffinity && gyre_test::threads_need_their_affinity) continue;
-    const child_outcome got = with_denied(each.number, GetParam());
-    EXPECT_TRUE(got.ended) << each.name << ", signal " << got.signal;
+    const child_outcome got = with_denied(each, GetParam());
     EXPECT_EQ(got.text, "") << each.name;
     EXPECT_LT(got.processor_time, 1.0) << each.name << " makes the loop busy";
   }
@@ -180,8 +182,7 @@ TEST_P(denied_calls, for_which_there_are_no_others_are_errors_of_their_operation
         denied{"listen", SYS_listen}, denied{"sendto", SYS_sendto}, denied{"sendmsg", SYS_sendmsg},
         denied{"setsockopt", SYS_setsockopt}, denied{"getsockname", SYS_getsockname}, denied{"fcntl", SYS_fcntl},
         denied{"rt_sigaction", SYS_rt_sigaction}, denied{"eventfd2", SYS_eventfd2}}) {
-    const child_outcome got = with_denied(each.number, GetParam());
-    EXPECT_TRUE(got.ended) << each.name << ", signal " << got.signal;
+    const child_outcome got = with_denied(each, GetParam());
     EXPECT_FALSE(got.says("timeout")) << each.name << ": " << got.text;
     EXPECT_LT(got.processor_time, 1.0) << each.name << " makes the loop busy";
     const char* const reason = GetParam() == EPERM ? "Operation not permitted" : "Function not implemented";
@@ -194,8 +195,7 @@ TEST_P(denied_calls, that_a_backend_cannot_do_without_are_named) {
        {denied{"eventfd2", SYS_eventfd2}, denied{"io_uring_setup", SYS_io_uring_setup},
         denied{"io_uring_enter", SYS_io_uring_enter}, denied{"io_uring_register", SYS_io_uring_register},
         denied{"epoll_create1", SYS_epoll_create1}, denied{"epoll_ctl", SYS_epoll_ctl}}) {
-    const child_outcome got = with_denied(each.number, GetParam());
-    EXPECT_TRUE(got.ended) << each.name << ", signal " << got.signal;
+    const child_outcome got = with_denied(each, GetParam());
     EXPECT_TRUE(got.text.empty() || got.says(each.name)) << each.name << ": " << got.text;
   }
 }

@@ -11,17 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <string>
-#include <utility>
 
 namespace gyre_test {
-
-/// Runs a body on a loop in real time, because children run in real time.
-template <class Body>
-auto run_in_real_time(Body body) {
-  return gyre::testing::run_test(std::move(body), {.loop = {.backend = {}, .virtual_time = false}});
-}
 
 /// A process that is not a child of this one. It is found by its number while it runs, and killed at the end.
 class stranger {
@@ -75,30 +67,6 @@ class family_pipe {
   gyre::pipe_descriptors ends_;
 };
 
-inline gyre::process_options in_group() {
-  gyre::process_options options;
-  options.process_group = true;
-  return options;
-}
-
-/// Pipes for all three streams.
-inline gyre::process_options with_pipes() {
-  gyre::process_options options;
-  options.standard_input = gyre::redirect::pipe();
-  options.standard_output = gyre::redirect::pipe();
-  options.standard_error = gyre::redirect::pipe();
-  return options;
-}
-
-/// Runs a command line until it ends.
-inline gyre::task<gyre::process_result> shell(std::string command, gyre::process_options options,
-                                              std::string input = "") {
-  const strings arguments{"/bin/sh", "-c", std::move(command)};
-  co_return co_await gyre::run_process(arguments, std::move(options), std::move(input));
-}
-inline gyre::task<gyre::process_result> shell(std::string command) {
-  gyre::process_options options;
-  co_return co_await shell(std::move(command), std::move(options));
-}
+inline gyre::process_options in_group() { return {.process_group = true}; }
 
 }  // namespace gyre_test

@@ -1,8 +1,5 @@
 // tests/process/launch_test.cpp: the environment of a child before it runs the program, and starts that fail.
 #include "tests/process/children.hpp"
-#include "tests/support/denied_call.hpp"
-
-#include <gyre/testing/cancel_at_every_await.hpp>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -74,8 +71,7 @@ TEST(process_launch, a_start_that_fails_leaves_no_child_and_no_descriptor) {
   const std::string plain = put_script(dir, "plain", "#!/bin/sh\n", 0600);
   const std::string foreign = put_script(dir, "foreign", "no program", 0700);
   run_test([&]() -> gyre::task<> {
-    process_options piped;
-    piped.standard_input = piped.standard_output = piped.standard_error = redirect::pipe();
+    process_options piped = with_pipes();
     const std::size_t before = open_descriptors();
     EXPECT_EQ(start_error({"/no/such"}, piped), "start /no/such: No such file or directory");
     EXPECT_EQ(start_error({"no_such_program_in_the_path"}, piped),
@@ -95,8 +91,7 @@ TEST(process_launch, a_start_without_free_descriptors_starts_nothing) {
   const scratch dir;
   const strings leaves_a_trace{"/bin/sh", "-c", "echo > " + dir.path("trace")};
   run_test([&]() -> gyre::task<> {
-    process_options piped;
-    piped.standard_input = piped.standard_output = piped.standard_error = redirect::pipe();
+    const process_options piped = with_pipes();
     const std::size_t before = open_descriptors();
     bool started = false;
     for (int count = 0; !started && count < 30; ++count) {
@@ -216,21 +211,19 @@ TEST(process_launch, streams_can_be_exchanged) {
 
 TEST(process_launch, a_sandbox_without_new_system_calls_can_start_children) {
   for (const int error : {ENOSYS, EPERM}) {
-    const int status = in_forked_child([error] {
-      refuse_calls(error, {SYS_clone3, SYS_pidfd_open, SYS_close_range});
-      return gyre::run([]() -> gyre::task<int> {
-        std::vector<int> leaky;
-        for (int i = 0; i < 300; ++i) leaky.push_back(::open("/dev/null", O_RDONLY));  // without O_CLOEXEC
+    const auto outcome = in_child_process([error] {
+      for (const long call : {SYS_clone3, SYS_pidfd_open, SYS_close_range}) deny_call(call, error);
+      return gyre::run([]() -> gyre::task<std::string> {
+        for (int i = 0; i < 300; ++i) (void)::open("/dev/null", O_RDONLY);  // without O_CLOEXEC
         const strings list{"ls", "/proc/self/fd"};
-        const std::string said = co_await output_of(list);
-        if (said != "0\n1\n2\n3\n") co_return 1;
-        process child = process::start({"sleep", "1000"});
+        std::string said = co_await output_of(list);
+        process child = start_sleeping();
         child.terminate();
         const auto ended = co_await child.wait();
-        co_return ended.signal == SIGTERM ? 0 : 2;
+        co_return said + ended.string();
       });
     });
-    EXPECT_EQ(status, 0) << error << ", " << WEXITSTATUS(status);
+    EXPECT_EQ(outcome.text, "0\n1\n2\n3\nsignal 15 (Terminated)") << error;
   }
 }
 

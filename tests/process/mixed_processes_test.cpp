@@ -49,14 +49,12 @@ struct script {
     return text + (sleeps ? "exec sleep 1000" : "exit " + std::to_string(code));
   }
   [[nodiscard]] process_options options(const family_pipe& pipe) const {
-    process_options all;
-    all.standard_input = redirect::pipe();
-    all.standard_output = redirect::pipe();
-    all.standard_error = pipe.writer();
-    all.process_group = group;
-    all.time_limit = time_limit;
-    all.pipe_limit = pipe_limit;
-    return all;
+    return {.standard_input = redirect::pipe(),
+            .standard_output = redirect::pipe(),
+            .standard_error = pipe.writer(),
+            .process_group = group,
+            .time_limit = time_limit,
+            .pipe_limit = pipe_limit};
   }
 };
 
@@ -194,7 +192,7 @@ gyre::task<> happens(unsigned seed) {
 
 void several_at_once(unsigned seed) {
   choices pick(seed);
-  run_in_real_time([&]() -> gyre::task<> {
+  run_test([&]() -> gyre::task<> {
     std::vector<gyre::task<>> all;
     for (std::size_t i = pick.between(1, 6); i > 0; --i) all.push_back(happens(static_cast<unsigned>(seed * 10 + i)));
     co_await gyre::gather(std::move(all));
@@ -206,7 +204,7 @@ void several_at_once(unsigned seed) {
 void end_of_the_loop(unsigned seed) {
   choices pick(seed);
   family_pipe pipe;
-  run_in_real_time([&]() -> gyre::task<> {
+  run_test([&]() -> gyre::task<> {
     for (std::size_t i = pick.between(1, 6); i > 0; --i) {
       script said(pick);
       said.group = true;

@@ -1,5 +1,5 @@
 // tests/process/other_loop_threads_test.cpp: a child that the loops of several threads use.
-#include "tests/process/family.hpp"
+#include "tests/process/children.hpp"
 #include "tests/support/two_loops.hpp"
 
 #include <optional>
@@ -8,7 +8,7 @@
 using namespace gyre_test;
 using gyre::process;
 
-TEST(other_loop_process_death, a_process) {
+TEST(other_loop_process_death, each_use_of_a_process_names_the_other_loop) {
   std::optional<process> child;
   const auto first = [&] { child = process::start({"true"}); };
   const char* const name = "a process";
@@ -21,7 +21,7 @@ TEST(other_loop_process_death, a_process) {
   expect_stop(first, [&] { child.reset(); }, elsewhere("destructor", name));
 }
 
-TEST(other_loop_process, a_process_may_be_destroyed_by_any_thread_after_its_loop_has_ended) {
+TEST(other_loop_process, may_be_destroyed_by_any_thread_after_its_loop_has_ended) {
   std::optional<process> child;
   gyre::run([&]() -> gyre::task<> {
     child = process::start({"true"});

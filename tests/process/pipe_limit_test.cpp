@@ -5,8 +5,8 @@ using namespace gyre_test;
 using gyre::process;
 using gyre::process_options;
 
-TEST(process_pipe_limit, the_result_has_what_was_said_while_others_hold_the_pipes) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_pipe_limit, gives_a_result_with_all_that_was_said_while_others_hold_the_pipes) {
+  run_test([]() -> gyre::task<> {
     for (const auto limit : {-1ms, 0ms, 20ms}) {
       process_options options = with_pipes();
       options.pipe_limit = limit;
@@ -21,10 +21,9 @@ TEST(process_pipe_limit, the_result_has_what_was_said_while_others_hold_the_pipe
   });
 }
 
-TEST(process_pipe_limit, everything_that_the_child_has_said_is_there_without_any_time) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options;
-    options.pipe_limit = 0ns;
+TEST(process_pipe_limit, gives_all_that_the_child_has_said_even_if_it_is_zero) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.pipe_limit = 0ns};
     for (int i = 0; i < 20; ++i) {
       const auto result = co_await shell("printf '%0200000d' 7; exit 3", options);
       EXPECT_EQ(result.output, std::string(199'999, '0') + "7");
@@ -34,10 +33,9 @@ TEST(process_pipe_limit, everything_that_the_child_has_said_is_there_without_any
   });
 }
 
-TEST(process_pipe_limit, a_child_that_leaves_its_input_unread_leaves_no_pipe_open) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options;
-    options.pipe_limit = 0ns;
+TEST(process_pipe_limit, does_not_count_the_input_that_a_child_leaves_unread) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.pipe_limit = 0ns};
     for (int i = 0; i < 20; ++i) {
       const std::string much(1 << 20, 'x');
       const auto result = co_await shell("exit 0", options, much);
@@ -46,10 +44,9 @@ TEST(process_pipe_limit, a_child_that_leaves_its_input_unread_leaves_no_pipe_ope
   });
 }
 
-TEST(process_pipe_limit, an_input_that_nobody_reads_does_not_keep_the_caller) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options = in_group();
-    options.pipe_limit = 1ms;
+TEST(process_pipe_limit, ends_the_wait_for_an_input_that_nobody_reads) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.process_group = true, .pipe_limit = 1ms};
     const std::string much(1 << 20, 'x');
     const auto result = co_await shell("exec 3<&0; sleep 1000 <&3 > /dev/null 2>&1 & exit 0", options, much);
     EXPECT_TRUE(result.pipes_left_open);
@@ -57,18 +54,17 @@ TEST(process_pipe_limit, an_input_that_nobody_reads_does_not_keep_the_caller) {
   });
 }
 
-TEST(process_pipe_limit, a_process_that_writes_for_ever_does_not_keep_the_caller) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options = in_group();
-    options.pipe_limit = 1ms;
+TEST(process_pipe_limit, ends_the_wait_for_a_process_that_writes_for_ever) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.process_group = true, .pipe_limit = 1ms};
     const auto result = co_await shell("yes & exit 0", options);
     EXPECT_TRUE(result.pipes_left_open);
     for (std::size_t i = 0; i < result.output.size(); ++i) EXPECT_EQ(result.output[i], i % 2 == 0 ? 'y' : '\n');
   });
 }
 
-TEST(process_pipe_limit, a_later_call_gives_what_has_come_since) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_pipe_limit, lets_a_later_call_give_what_has_come_since) {
+  run_test([]() -> gyre::task<> {
     process_options options = with_pipes();
     options.process_group = true;
     options.pipe_limit = 1ms;
@@ -86,13 +82,12 @@ TEST(process_pipe_limit, a_later_call_gives_what_has_come_since) {
   });
 }
 
-TEST(process_pipe_limit, more_output_than_the_limit_is_an_error_also_after_the_end) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_pipe_limit, does_not_hide_an_output_that_is_too_long) {
+  run_test([]() -> gyre::task<> {
     process_options options = with_pipes();
     options.pipe_limit = 0ns;
     process child = process::start_shell("printf '%050000d' 7", options);
     (void)co_await child.wait();
-    const std::string text = co_await error_of(child.communicate("", 40'000));
-    EXPECT_EQ(text, "communicate standard output of /bin/sh: File too large");
+    co_await expect_error(child.communicate("", 40'000), "communicate standard output of /bin/sh: File too large");
   });
 }

@@ -2,6 +2,7 @@
 // help.
 #include "tests/process/family.hpp"
 #include "tests/process/older_kernel.hpp"
+#include "tests/support/cancels.hpp"
 
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -39,19 +40,16 @@ class process_group : public ::testing::TestWithParam<kernel> {
   /// Runs a body with the kernel of the parameter, and checks that no children are left.
   template <class Body>
   void in_that_world(Body body) {
-    if (GetParam() == kernel::newest) {
-      run_in_real_time(body);
+    const auto run = [&] {
+      run_test(body);
       EXPECT_FALSE(has_children());
-      return;
-    }
+    };
+    if (GetParam() == kernel::newest) return run();
     if (!forked_children_may_start_threads) GTEST_SKIP();
-    const int status = in_forked_child([&] {
+    expect_in_child_process([&] {
       become_old(GetParam());
-      run_in_real_time(body);
-      EXPECT_FALSE(has_children());
-      return HasFailure() ? 1 : 0;
+      run();
     });
-    EXPECT_EQ(status, 0);
   }
 };
 
@@ -67,7 +65,7 @@ TEST_P(process_group, a_kill_ends_the_child_and_what_it_has_started) {
   });
 }
 
-TEST_P(process_group, other_signals_reach_all_too) {
+TEST_P(process_group, a_signal_reaches_the_child_and_what_it_has_started) {
   in_that_world([]() -> gyre::task<> {
     family all(waits);
     all.leader->send_signal(0);
@@ -137,14 +135,12 @@ TEST_P(process_group, a_cancel_and_a_time_out_of_run_process_kill_the_group) {
       auto running = gyre::spawn(gyre::run_process(command, options));
       co_await gyre::yield();
       EXPECT_EQ(pipe.line(), "started");
-      running.cancel();
-      const std::string ended = co_await error_of(std::move(running));
-      EXPECT_NE(ended, "");
+      const bool cancelled = co_await cancel_and_wait(running);
+      EXPECT_TRUE(cancelled);
       EXPECT_TRUE(pipe.all_ended()) << then;
       family_pipe other;
       options.standard_error = other.writer();
-      const std::string late = co_await error_of(gyre::timeout(20ms, gyre::run_process(command, options)));
-      EXPECT_NE(late, "");
+      co_await expect_time_out(gyre::timeout(20ms, gyre::run_process(command, options)));
       EXPECT_TRUE(other.all_ended()) << then;
     }
   });
@@ -180,9 +176,7 @@ TEST_P(process_group, run_process_leaves_nobody_behind_when_the_program_has_ende
 
 TEST_P(process_group, a_new_session_leads_a_group_too) {
   in_that_world([]() -> gyre::task<> {
-    process_options options = in_group();
-    options.new_session = true;
-    family all(ends, options);
+    family all(ends, {.new_session = true, .process_group = true});
     EXPECT_EQ(::getsid(all.leader->id()), all.leader->id());
     (void)co_await all.leader->wait();
     all.leader->kill();
@@ -194,17 +188,12 @@ TEST_P(process_group, a_child_of_fork_does_not_kill_the_group_of_its_parent) {
   in_that_world([]() -> gyre::task<> {
     family all(ends);
     (void)co_await all.leader->wait();
-    const int status = in_forked_child([&] {
-      all.leader.reset();
-      return 0;
-    });
-    EXPECT_EQ(status, 0);
+    expect_in_child_process([&] { all.leader.reset(); });
     EXPECT_TRUE(all.sleeper.runs());
   });
 }
 
-TEST_P(process_group, a_cancel_anywhere_leaves_nobody) {
-  if (GetParam() != kernel::newest) GTEST_SKIP();
+TEST(process_group_of_one, leaves_nobody_after_a_cancel_anywhere) {
   std::optional<family_pipe> pipe(std::in_place);
   const auto report = gyre::testing::cancel_at_every_await(
       [&pipe]() -> gyre::task<> {
@@ -235,8 +224,8 @@ TEST_P(process_group, a_group_of_which_nobody_is_left_gets_no_signal) {
   });
 }
 
-TEST(process_group_of_one, without_the_option_only_the_child_is_signalled) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_group_of_one, is_all_that_is_signalled_without_the_option) {
+  run_test([]() -> gyre::task<> {
     family all(waits, process_options());
     EXPECT_EQ(::getpgid(all.leader->id()), ::getpgrp());
     all.leader->kill();
@@ -245,8 +234,8 @@ TEST(process_group_of_one, without_the_option_only_the_child_is_signalled) {
   });
 }
 
-TEST(process_group_of_one, a_leader_that_went_to_another_group_is_killed_too) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_group_of_one, is_killed_although_it_went_to_another_group) {
+  run_test([]() -> gyre::task<> {
     // The process moves to the group of its child, which ends with it.
     const char* const moves =
         "import os, signal\nr, w = os.pipe()\nchild = os.fork()\nif child == 0:\n"
@@ -270,13 +259,12 @@ TEST(process_group_of_one, a_leader_that_went_to_another_group_is_killed_too) {
   });
 }
 
-TEST(process_group_of_one, a_sandbox_that_forbids_groups_is_named_at_the_start) {
+TEST(process_group_of_one, is_not_started_where_a_sandbox_forbids_groups) {
   if (!forked_children_may_start_threads) GTEST_SKIP();
-  const int status = in_forked_child([] {
+  expect_in_child_process([] {
     deny_call(SYS_setpgid, EPERM);
-    return start_error({"true"}, in_group()) == "start true: Operation not permitted" ? 0 : 1;
+    EXPECT_EQ(start_error({"true"}, in_group()), "start true: Operation not permitted");
   });
-  EXPECT_EQ(status, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(on, process_group,

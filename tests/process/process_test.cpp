@@ -1,9 +1,5 @@
 // tests/process/process_test.cpp: starting children, their streams, their end, and the end of the parent.
-#include <gyre/process.hpp>
-
-#include <gyre/testing/cancel_at_every_await.hpp>
-
-#include "tests/process/family.hpp"
+#include "tests/process/children.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -21,27 +17,14 @@ using gyre::redirect;
 
 namespace {
 
-/// Expects that no child runs, and that none waits to be reaped.
-void expect_no_children() {
-  for (int i = 0; i < 1000; ++i) {
-    if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
-    ::usleep(1000);
-  }
-  ADD_FAILURE() << "a child is left";
-}
-
-std::string error_of_start(const strings& arguments, const process_options& options = {}) {
-  try {
-    (void)process::start(arguments, options);
-    return "";
-  } catch (const gyre::io_error& error) {
-    return error.what();
-  }
+/// Pipes for the input and the output of a conversation.
+process_options for_a_conversation() {
+  return {.standard_input = redirect::pipe(), .standard_output = redirect::pipe()};
 }
 
 }  // namespace
 
-TEST(process, what_a_program_says_and_returns_comes_back) {
+TEST(process, gives_back_what_a_program_says_and_returns) {
   run_test([]() -> gyre::task<> {
     const auto result = co_await shell("echo out; echo err >&2; exit 3");
     EXPECT_EQ(result.output, "out\n");
@@ -50,10 +33,10 @@ TEST(process, what_a_program_says_and_returns_comes_back) {
     EXPECT_FALSE(result.status.success());
     EXPECT_EQ(result.status.string(), "exit code 3");
   });
-  expect_no_children();
+  EXPECT_FALSE(has_children());
 }
 
-TEST(process, arguments_arrive_as_they_are) {
+TEST(process, hands_arguments_over_as_they_are) {
   run_test([]() -> gyre::task<> {
     const strings arguments{"printf", "%s|", "a b", "", "*", "\"q\""};
     const auto result = co_await gyre::run_process(arguments);
@@ -62,7 +45,7 @@ TEST(process, arguments_arrive_as_they_are) {
   });
 }
 
-TEST(process, input_is_fed_and_output_read_at_the_same_time) {
+TEST(process, is_fed_its_input_while_its_output_is_read) {
   run_test([]() -> gyre::task<> {
     std::string much;
     for (int i = 0; i < 200'000; ++i) much += std::to_string(i) + "\n";
@@ -73,7 +56,7 @@ TEST(process, input_is_fed_and_output_read_at_the_same_time) {
   });
 }
 
-TEST(process, a_child_that_does_not_read_its_input_is_no_error) {
+TEST(process, may_leave_its_input_unread) {
   run_test([]() -> gyre::task<> {
     const std::string much(1 << 20, 'x');
     const auto result = co_await shell("exit 0", process_options(), much);
@@ -81,24 +64,20 @@ TEST(process, a_child_that_does_not_read_its_input_is_no_error) {
   });
 }
 
-TEST(process, a_program_that_does_not_exist_is_named) {
+TEST(process, names_a_program_that_does_not_exist) {
   run_test([]() -> gyre::task<> {
-    EXPECT_EQ(error_of_start({"/bin/no such"}), "start /bin/no such: No such file or directory");
-    process_options options;
-    options.directory = "/no/such";
-    EXPECT_EQ(error_of_start({"true"}, options), "start true in /no/such: No such file or directory");
-    EXPECT_EQ(error_of_start({}), "start nothing: Invalid argument");
-    EXPECT_EQ(error_of_start({"echo", std::string("a\0b", 3)}), "start echo: Invalid argument");
+    EXPECT_EQ(start_error({"/bin/no such"}), "start /bin/no such: No such file or directory");
+    EXPECT_EQ(start_error({"true"}, {.directory = "/no/such"}), "start true in /no/such: No such file or directory");
+    EXPECT_EQ(start_error({}), "start nothing: Invalid argument");
+    EXPECT_EQ(start_error({"echo", std::string("a\0b", 3)}), "start echo: Invalid argument");
     co_return;
   });
-  expect_no_children();
+  EXPECT_FALSE(has_children());
 }
 
-TEST(process, it_starts_in_the_directory_and_with_the_environment_that_it_is_given) {
+TEST(process, starts_in_the_directory_and_with_the_environment_that_it_is_given) {
   run_test([]() -> gyre::task<> {
-    process_options options;
-    options.directory = "/";
-    options.environment = gyre::environment_with({"GYRE_TEST_WORD=hello"});
+    process_options options{.directory = "/", .environment = gyre::environment_with({"GYRE_TEST_WORD=hello"})};
     auto result = co_await shell("pwd; echo $GYRE_TEST_WORD; test -n \"$PATH\" && echo path", options);
     EXPECT_EQ(result.output, "/\nhello\npath\n");
     options.environment = strings{"ONLY=this"};
@@ -108,7 +87,7 @@ TEST(process, it_starts_in_the_directory_and_with_the_environment_that_it_is_giv
   });
 }
 
-TEST(process, an_environment_with_additions_replaces_what_has_the_same_name) {
+TEST(process, replaces_variables_of_the_same_name_in_an_environment_with_additions) {
   ::setenv("GYRE_TEST_OLD", "old", 1);
   const strings all = gyre::environment_with({"GYRE_TEST_OLD=new"});
   EXPECT_EQ(std::count(all.begin(), all.end(), "GYRE_TEST_OLD=new"), 1);
@@ -116,26 +95,24 @@ TEST(process, an_environment_with_additions_replaces_what_has_the_same_name) {
   ::unsetenv("GYRE_TEST_OLD");
 }
 
-TEST(process, the_error_stream_can_go_where_the_output_goes) {
+TEST(process, can_send_its_errors_where_its_output_goes) {
   run_test([]() -> gyre::task<> {
-    process_options options;
-    options.standard_error = redirect::to_output();
+    const process_options options{.standard_error = redirect::to_output()};
     const auto result = co_await shell("echo a; echo b >&2; echo c", options);
     EXPECT_EQ(result.output, "a\nb\nc\n");
     EXPECT_EQ(result.error, "");
   });
 }
 
-TEST(process, streams_go_to_null_and_to_files) {
+TEST(process, may_have_streams_that_go_to_null_and_to_files) {
   run_test([]() -> gyre::task<> {
     const scratch dir;
-    process_options options;
     {
       auto file = co_await gyre::fs::file::open(dir.path("log"), gyre::fs::for_writing);
-      options.standard_input = redirect::null();
-      options.standard_output = redirect::descriptor(file.native_descriptor());
-      options.standard_error = redirect::null();
-      process child = process::start({"/bin/sh", "-c", "cat; echo said; echo lost >&2"}, options);
+      process child = process::start_shell("cat; echo said; echo lost >&2",
+                                           {.standard_input = redirect::null(),
+                                            .standard_output = redirect::descriptor(file.native_descriptor()),
+                                            .standard_error = redirect::null()});
       const auto status = co_await child.wait();
       EXPECT_TRUE(status.success());
     }
@@ -143,16 +120,12 @@ TEST(process, streams_go_to_null_and_to_files) {
   });
 }
 
-TEST(process, two_children_are_joined_by_a_pipe) {
+TEST(process, is_joined_with_another_one_by_a_pipe) {
   run_test([]() -> gyre::task<> {
     gyre::pipe_descriptors between = gyre::open_pipe();
-    process_options first;
-    first.standard_output = redirect::descriptor(between.writer.get());
-    process_options second;
-    second.standard_input = redirect::descriptor(between.reader.get());
-    second.standard_output = redirect::pipe();
-    process a = process::start_shell("echo b; echo a", first);
-    process b = process::start({"sort"}, second);
+    process a = process::start_shell("echo b; echo a", {.standard_output = redirect::descriptor(between.writer.get())});
+    process b = process::start(
+        {"sort"}, {.standard_input = redirect::descriptor(between.reader.get()), .standard_output = redirect::pipe()});
     between.writer.close();
     between.reader.close();
     const auto result = co_await b.communicate();
@@ -162,7 +135,7 @@ TEST(process, two_children_are_joined_by_a_pipe) {
   });
 }
 
-TEST(process, a_child_that_reads_from_a_socket_of_this_program_waits_for_input) {
+TEST(process, waits_for_input_from_a_socket_of_this_program) {
   run_test([]() -> gyre::task<> {
     auto pair = gyre::unix_stream::pair();
     auto child = process::start({"cat"}, {.standard_input = redirect::descriptor(pair.second.native_descriptor()),
@@ -178,21 +151,19 @@ TEST(process, a_child_that_reads_from_a_socket_of_this_program_waits_for_input) 
   });
 }
 
-TEST(process, a_socket_that_a_child_shares_does_not_make_this_program_wait) {
+TEST(process, that_shares_a_socket_does_not_make_this_program_wait) {
   run_test([]() -> gyre::task<> {
     auto pair = gyre::unix_stream::pair();
     auto child = process::start({"true"}, {.standard_input = redirect::descriptor(pair.second.native_descriptor())});
     co_await child.wait();
     std::array<std::byte, 1> buffer;
-    const auto nothing = co_await gyre::as_expected(gyre::timeout(5ms, pair.second.read_some(buffer)));
-    EXPECT_EQ(nothing.error(), std::errc::timed_out);
+    co_await expect_time_out(gyre::timeout(5ms, pair.second.read_some(buffer)));
     const std::string large(10'000'000, 'x');
-    const auto stuck = co_await gyre::as_expected(gyre::timeout(5ms, pair.second.write_all(large)));
-    EXPECT_FALSE(stuck);
+    co_await expect_time_out(gyre::timeout(5ms, pair.second.write_all(large)));
   });
 }
 
-TEST(process, a_child_that_reads_the_output_of_another_one_waits_for_it) {
+TEST(process, waits_for_the_output_of_another_one_that_it_reads) {
   run_test([]() -> gyre::task<> {
     auto first = process::start({"sh", "-c", "sleep 0.05; echo from the first"}, {.standard_output = redirect::pipe()});
     auto second = process::start({"cat"}, {.standard_input = redirect::descriptor(first.output().native_descriptor()),
@@ -205,7 +176,7 @@ TEST(process, a_child_that_reads_the_output_of_another_one_waits_for_it) {
   });
 }
 
-TEST(process, other_descriptors_are_not_handed_down) {
+TEST(process, is_not_handed_other_descriptors) {
   run_test([]() -> gyre::task<> {
     const int leaky = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC
     const auto result = co_await shell("ls /proc/self/fd | wc -l");
@@ -214,9 +185,9 @@ TEST(process, other_descriptors_are_not_handed_down) {
   });
 }
 
-TEST(process, a_signal_ends_it_and_is_told) {
+TEST(process, is_ended_by_a_signal_which_is_told) {
   run_test([]() -> gyre::task<> {
-    process child = process::start({"sleep", "1000"});
+    process child = start_sleeping();
     child.terminate();
     const auto status = co_await child.wait();
     EXPECT_EQ(status.signal, SIGTERM);
@@ -225,25 +196,22 @@ TEST(process, a_signal_ends_it_and_is_told) {
     EXPECT_EQ(again, status);
     EXPECT_THROW(child.kill(), gyre::io_error);
   });
-  expect_no_children();
+  EXPECT_FALSE(has_children());
 }
 
-TEST(process, signals_that_this_program_ignores_or_blocks_reach_the_child) {
+TEST(process, gets_signals_that_this_program_ignores) {
   run_test([]() -> gyre::task<> {
-    const auto before = std::signal(SIGPIPE, SIG_IGN);
-    process_options options;
-    options.standard_output = redirect::pipe();
-    process child = process::start({"yes"}, options);
+    const with_action ignored(SIGPIPE, SIG_IGN);
+    process child = process::start({"yes"}, {.standard_output = redirect::pipe()});
     co_await child.output().close();
     const auto status = co_await child.wait();
-    std::signal(SIGPIPE, before);
     EXPECT_EQ(status.signal, SIGPIPE);
   });
 }
 
-TEST(process, several_tasks_wait_for_one_end) {
+TEST(process, may_be_waited_for_by_several_tasks) {
   run_test([]() -> gyre::task<> {
-    process child = process::start({"sleep", "1000"});
+    process child = start_sleeping();
     auto a = gyre::spawn(child.wait());
     auto b = gyre::spawn(child.wait());
     co_await settle();
@@ -255,41 +223,39 @@ TEST(process, several_tasks_wait_for_one_end) {
   });
 }
 
-TEST(process, a_time_out_of_the_wait_leaves_it_running) {
+TEST(process, runs_on_after_a_time_out_of_the_wait) {
   run_test([]() -> gyre::task<> {
-    process child = process::start({"sleep", "1000"});
-    const std::string late = co_await error_of(gyre::timeout(5ms, child.wait()));
-    EXPECT_NE(late, "");
+    process child = start_sleeping();
+    co_await expect_time_out(gyre::timeout(5ms, child.wait()));
     EXPECT_EQ(::kill(child.id(), 0), 0);
     child.kill();
     (void)co_await child.wait();
   });
 }
 
-TEST(process, the_end_of_the_scope_kills_it) {
+TEST(process, is_killed_by_the_end_of_the_scope) {
   int id = 0;
   run_test([&]() -> gyre::task<> {
-    const process child = process::start({"sleep", "1000"});
+    const process child = start_sleeping();
     id = child.id();
     EXPECT_EQ(::kill(id, 0), 0);
     co_return;
   });
   EXPECT_EQ(::kill(id, 0), -1) << "it is there after its loop has ended";
-  expect_no_children();
+  EXPECT_FALSE(has_children());
 }
 
-TEST(process, a_cancel_of_run_process_kills_the_program) {
+TEST(process, is_killed_by_a_cancel_of_run_process) {
   run_test([]() -> gyre::task<> {
     const strings arguments{"sleep", "1000"};
-    const std::string late = co_await error_of(gyre::timeout(20ms, gyre::run_process(arguments)));
-    EXPECT_NE(late, "");
+    co_await expect_time_out(gyre::timeout(20ms, gyre::run_process(arguments)));
   });
-  expect_no_children();
+  EXPECT_FALSE(has_children());
 }
 
-TEST(process, one_that_is_detached_runs_on) {
+TEST(process, runs_on_when_it_is_detached) {
   run_test([]() -> gyre::task<> {
-    process child = process::start({"sleep", "1000"});
+    process child = start_sleeping();
     const int id = child.id();
     child.detach();
     EXPECT_EQ(::kill(id, SIGKILL), 0);
@@ -298,23 +264,17 @@ TEST(process, one_that_is_detached_runs_on) {
   });
 }
 
-TEST(process, more_output_than_the_limit_is_an_error) {
+TEST(process, that_says_more_than_the_limit_is_an_error) {
   run_test([]() -> gyre::task<> {
-    process_options options;
-    options.standard_output = redirect::pipe();
-    process child = process::start({"yes"}, options);
-    const std::string text = co_await error_of(child.communicate("", 100'000));
-    EXPECT_EQ(text, "communicate standard output of yes: File too large");
+    process child = process::start({"yes"}, {.standard_output = redirect::pipe()});
+    co_await expect_error(child.communicate("", 100'000), "communicate standard output of yes: File too large");
   });
-  expect_no_children();
+  EXPECT_FALSE(has_children());
 }
 
-TEST(process, a_conversation_line_by_line) {
+TEST(process, can_talk_line_by_line) {
   run_test([]() -> gyre::task<> {
-    process_options options;
-    options.standard_input = redirect::pipe();
-    options.standard_output = redirect::pipe();
-    process child = process::start({"cat"}, options);
+    process child = process::start({"cat"}, for_a_conversation());
     for (const std::string word : {"one\n", "two\n"}) {
       co_await child.input().write_all(word);
       std::string heard(word.size(), ' ');
@@ -327,24 +287,20 @@ TEST(process, a_conversation_line_by_line) {
   });
 }
 
-TEST(process, many_children_run_at_once) {
+TEST(process, runs_beside_many_others) {
   run_test([]() -> gyre::task<> {
     std::vector<gyre::task<gyre::process_result>> all;
     for (int i = 0; i < 30; ++i) all.push_back(shell("cat; echo " + std::to_string(i), process_options(), "in "));
     const auto results = co_await gyre::gather(std::move(all));
     for (std::size_t i = 0; i < results.size(); ++i) EXPECT_EQ(results[i].output, "in " + std::to_string(i) + "\n");
   });
-  expect_no_children();
+  EXPECT_FALSE(has_children());
 }
 
-TEST(process, a_cancel_anywhere_leaves_no_child_and_no_descriptor) {
-  const auto report = gyre::testing::cancel_at_every_await(
-      []() -> gyre::task<> {
-        const strings arguments{"cat"};
-        const auto result = co_await gyre::run_process(arguments, process_options(), "hello");
-        EXPECT_EQ(result.output, "hello");
-      },
-      [](bool) { expect_no_children(); });
-  EXPECT_GT(report.cancelled, 0U);
-  EXPECT_GT(report.completed, 0U);
+TEST(process, leaves_no_child_and_no_descriptor_after_a_cancel_anywhere) {
+  expect_no_child_after_any_cancel([]() -> gyre::task<> {
+    const strings arguments{"cat"};
+    const auto result = co_await gyre::run_process(arguments, process_options(), "hello");
+    EXPECT_EQ(result.output, "hello");
+  });
 }

@@ -1,8 +1,6 @@
 // tests/process/reaping_test.cpp: which code reaps a child, and what is known of a child that other code has reaped.
 #include "tests/process/children.hpp"
 
-#include <gyre/testing/cancel_at_every_await.hpp>
-
 using namespace gyre_test;
 using gyre::process;
 using gyre::process_options;
@@ -18,14 +16,9 @@ void expect_code_or_unknown(const gyre::exit_status& status, int code) {
     EXPECT_EQ(status, gyre::exit_status{.code = code});
 }
 
-/// A child that has ended and was reaped by other code.
-gyre::task<process> start_stolen(std::string command) {
-  process child = process::start({"/bin/sh", "-c", std::move(command)});
-  EXPECT_EQ(::waitpid(child.id(), nullptr, 0), child.id());
-  co_return child;
+process start_without_a_loop() {
+  return gyre::run([]() -> gyre::task<process> { co_return start_sleeping(); });
 }
-
-process start_sleeping() { return process::start({"sleep", "1000"}); }
 
 }  // namespace
 
@@ -61,47 +54,41 @@ TEST(process_reaping, a_running_child_is_killed_and_waited_for_where_sigchld_is_
 
 TEST(process_reaping, the_status_of_a_child_that_other_code_has_reaped_is_known_or_said_to_be_unknown) {
   run_test([]() -> gyre::task<> {
-    process returned = co_await start_stolen("exit 3");
+    process returned = start_stolen("exit 3");
     auto status = co_await returned.wait();
     expect_code_or_unknown(status, 3);
     EXPECT_FALSE(status.success());
-    process killed = co_await start_stolen("kill -9 $$");
+    process killed = start_stolen("kill -9 $$");
     status = co_await killed.wait();
     EXPECT_TRUE(status.unknown || status == gyre::exit_status{.signal = SIGKILL}) << status.string();
   });
 }
 
 TEST(process_reaping, a_status_that_nobody_has_kept_is_unknown_and_no_success) {
-  const int result = in_forked_child([] {
-    refuse_calls(ENOTTY, {SYS_ioctl});  // PIDFD_GET_INFO, as before Linux 6.15
-    return gyre::testing::run_test([]() -> gyre::task<int> {
-      process child = co_await start_stolen("exit 0");
+  const auto outcome = in_child_process([] {
+    deny_call(SYS_ioctl, ENOTTY);  // PIDFD_GET_INFO, as before Linux 6.15
+    return gyre::run([]() -> gyre::task<std::string> {
+      process child = start_stolen("exit 0");
       const auto status = co_await child.wait();
       const auto again = co_await child.wait();
-      co_return status.unknown && !status.success() && again == status && status.string() == "status unknown" ? 0 : 1;
+      co_return status.success() || again != status ? "failed" : status.string();
     });
   });
-  EXPECT_EQ(result, 0);
+  EXPECT_EQ(outcome.text, "status unknown");
 }
 
 TEST(process_reaping, a_child_that_other_code_has_reaped_gets_no_signal) {
   run_test([]() -> gyre::task<> {
-    process child = co_await start_stolen("exit 0");
-    const auto kill = [&]() -> gyre::task<> {
-      child.kill();
-      co_return;
-    };
-    const std::string error = co_await error_of(kill());
-    EXPECT_EQ(error, "send_signal " + std::to_string(child.id()) + ": No such process");
+    process child = start_stolen("exit 0");
+    EXPECT_EQ(kill_error(child), "send_signal " + std::to_string(child.id()) + ": No such process");
+    co_return;
   });
 }
 
 TEST(process_reaping, detached_children_that_have_ended_are_reaped) {
   run_test([]() -> gyre::task<> {
     for (int i = 0; i < 20; ++i) process::start({"true"}).detach();
-    process_options options;
-    options.standard_input = redirect::pipe();
-    process late = process::start({"cat"}, options);  // runs until its input is closed
+    process late = process::start({"cat"}, {.standard_input = redirect::pipe()});  // runs until its input is closed
     late.detach();
     co_await expect_all_reaped();
   });
@@ -109,9 +96,8 @@ TEST(process_reaping, detached_children_that_have_ended_are_reaped) {
 
 TEST(process_reaping, a_task_that_waits_for_a_child_when_it_is_detached_hears_of_its_end) {
   run_test([]() -> gyre::task<> {
-    process_options options;
-    options.standard_input = redirect::pipe();
-    process child = process::start({"/bin/sh", "-c", "cat; exit 5"}, options);  // runs until its input is closed
+    // It runs until its input is closed.
+    process child = process::start_shell("cat; exit 5", {.standard_input = redirect::pipe()});
     auto first = gyre::spawn(child.wait());
     auto second = gyre::spawn(child.wait());
     co_await gyre::yield();
@@ -167,7 +153,7 @@ TEST(process_reaping, a_child_that_is_detached_while_its_loop_ends_runs_on) {
 TEST(process_reaping, a_child_without_a_loop_is_killed_and_reaped) {
   int id = 0;
   {
-    const process child = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
+    const process child = start_without_a_loop();
     id = child.id();
     EXPECT_EQ(::kill(id, 0), 0);
   }
@@ -176,7 +162,7 @@ TEST(process_reaping, a_child_without_a_loop_is_killed_and_reaped) {
 }
 
 TEST(process_reaping, a_child_without_a_loop_can_be_detached) {
-  process child = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
+  process child = start_without_a_loop();
   const int id = child.id();
   child.detach();
   EXPECT_EQ(::kill(id, SIGKILL), 0);
@@ -185,60 +171,39 @@ TEST(process_reaping, a_child_without_a_loop_can_be_detached) {
 
 // As for a child that runs as another user.
 TEST(process_reaping, the_loop_does_not_wait_for_a_child_that_may_not_be_killed) {
-  const int result = in_forked_child([] {
-    refuse_calls(EPERM, {SYS_pidfd_send_signal});
+  expect_in_child_process([] {
+    deny_call(SYS_pidfd_send_signal, EPERM);
     int id = 0;
-    std::string error;
-    run_test([&]() -> gyre::task<> {
+    gyre::run([&]() -> gyre::task<> {
       process child = start_sleeping();
       id = child.id();
-      const auto kill = [&]() -> gyre::task<> {
-        child.kill();
-        co_return;
-      };
-      error = co_await error_of(kill());
+      EXPECT_EQ(kill_error(child), "send_signal " + std::to_string(id) + ": Operation not permitted");
+      co_return;
     });
-    if (error != "send_signal " + std::to_string(id) + ": Operation not permitted") return 1;
-    if (::kill(id, SIGKILL) != 0) return 2;
-    return ::waitpid(id, nullptr, 0) == id ? 0 : 3;
+    EXPECT_EQ(::kill(id, SIGKILL), 0);
+    EXPECT_EQ(::waitpid(id, nullptr, 0), id);
   });
-  EXPECT_EQ(result, 0) << WEXITSTATUS(result);
 }
 
 TEST(process_reaping, a_child_of_fork_does_not_kill_the_children_of_its_parent) {
-  process sleeping = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
-  const int result = in_forked_child([&] {
-    {
-      const process destroyed = std::move(sleeping);
-    }
-    return 0;
-  });
-  EXPECT_EQ(result, 0);
+  process sleeping = start_without_a_loop();
+  expect_in_child_process([&] { const process destroyed = std::move(sleeping); });
   siginfo_t info{};
   EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(sleeping.id()), &info, WEXITED | WNOHANG | WNOWAIT), 0);
   EXPECT_EQ(info.si_pid, 0) << "it was killed";
 }
 
 TEST(process_reaping, a_child_of_fork_cannot_wait_for_the_children_of_its_parent) {
-  process sleeping = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
-  const int result = in_forked_child([&] {
-    const std::string error =
-        gyre::testing::run_test([&]() -> gyre::task<std::string> { co_return co_await error_of(sleeping.wait()); });
-    return error == "wait " + std::to_string(sleeping.id()) + ": No child processes" ? 0 : 1;
-  });
-  EXPECT_EQ(result, 0);
+  process sleeping = start_without_a_loop();
+  const auto outcome = in_child_process([&] { return gyre::run(error_of(sleeping.wait())); });
+  EXPECT_EQ(outcome.text, "wait " + std::to_string(sleeping.id()) + ": No child processes");
 }
 
 TEST(process_reaping, a_cancel_of_a_wait_anywhere_leaves_no_child_and_no_descriptor) {
-  const auto report = gyre::testing::cancel_at_every_await(
-      []() -> gyre::task<> {
-        process ends = process::start({"true"});
-        (void)co_await ends.wait();
-        process runs = start_sleeping();
-        const std::string late = co_await error_of(gyre::timeout(5ms, runs.wait()));
-        EXPECT_NE(late, "");
-      },
-      [](bool) { EXPECT_FALSE(has_children()); });
-  EXPECT_GT(report.cancelled, 0U);
-  EXPECT_GT(report.completed, 0U);
+  expect_no_child_after_any_cancel([]() -> gyre::task<> {
+    process ends = process::start({"true"});
+    (void)co_await ends.wait();
+    process runs = start_sleeping();
+    co_await expect_time_out(gyre::timeout(5ms, runs.wait()));
+  });
 }

@@ -13,10 +13,8 @@ namespace {
 
 int questions_that_come_too_early = 0;  // queries with PIDFD_GET_INFO that fail
 
-/// The status of a child that other code has reaped.
 gyre::task<gyre::exit_status> status_of_stolen(int code) {
-  process child = process::start({"/bin/sh", "-c", "exit " + std::to_string(code)});
-  EXPECT_EQ(::waitpid(child.id(), nullptr, 0), child.id());
+  process child = start_stolen("exit " + std::to_string(code));
   co_return co_await child.wait();
 }
 

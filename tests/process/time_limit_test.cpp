@@ -1,8 +1,6 @@
 // tests/process/time_limit_test.cpp: how long a child may run, and what is known of it after that.
 #include "tests/process/family.hpp"
 
-#include <gyre/testing/cancel_at_every_await.hpp>
-
 #include <optional>
 #include <system_error>
 
@@ -25,10 +23,9 @@ gyre::task<std::optional<gyre::process_timed_out>> time_out_of(gyre::task<gyre::
 
 }  // namespace
 
-TEST(process_time_limit, a_program_that_runs_longer_is_killed_and_the_error_says_so) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options;
-    options.time_limit = 20ms;
+TEST(process_time_limit, kills_a_program_that_runs_longer_and_says_so_in_the_error) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.time_limit = 20ms};
     const strings arguments{"sleep", "1000"};
     try {
       (void)co_await gyre::run_process(arguments, options);
@@ -46,11 +43,9 @@ TEST(process_time_limit, a_program_that_runs_longer_is_killed_and_the_error_says
   });
 }
 
-TEST(process_time_limit, a_program_that_ends_in_time_is_no_error) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options;
-    options.time_limit = 1h;
-    options.pipe_limit = 1h;
+TEST(process_time_limit, is_no_error_of_a_program_that_ends_in_time) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.time_limit = 1h, .pipe_limit = 1h};
     const auto result = co_await shell("cat; echo err >&2; exit 3", options, "in");
     EXPECT_EQ(result.status, gyre::exit_status{.code = 3});
     EXPECT_EQ(result.output, "in");
@@ -59,8 +54,8 @@ TEST(process_time_limit, a_program_that_ends_in_time_is_no_error) {
   });
 }
 
-TEST(process_time_limit, what_the_program_had_said_is_in_the_error) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_time_limit, is_an_error_with_all_that_the_program_had_said) {
+  run_test([]() -> gyre::task<> {
     for (const auto limit : {0ns, 1ns, 1'000'000ns}) {
       process_options options = with_pipes();
       options.time_limit = limit;
@@ -78,7 +73,7 @@ TEST(process_time_limit, what_the_program_had_said_is_in_the_error) {
   });
 }
 
-TEST(process_time_limit, copies_of_the_error_have_the_result) {
+TEST(process_time_limit, gives_its_result_to_copies_of_the_error) {
   const gyre::process_result result{
       .status = {.signal = SIGKILL}, .output = "out", .error = "err", .pipes_left_open = true};
   std::optional<gyre::process_timed_out> first(std::in_place, 2s, "communicate x", result);
@@ -97,10 +92,9 @@ TEST(process_time_limit, copies_of_the_error_have_the_result) {
   EXPECT_EQ(copy.result().output, "out");
 }
 
-TEST(process_time_limit, is_a_value_of_as_expected) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options;
-    options.time_limit = 1ms;
+TEST(process_time_limit, is_an_error_value_of_as_expected) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.time_limit = 1ms};
     const strings arguments{"sleep", "1000"};
     auto running = gyre::run_process(arguments, options);
     const auto outcome = co_await gyre::as_expected(std::move(running));
@@ -110,18 +104,16 @@ TEST(process_time_limit, is_a_value_of_as_expected) {
   EXPECT_FALSE(has_children());
 }
 
-TEST(process_time_limit, one_that_is_negative_has_passed_at_once) {
-  run_in_real_time([]() -> gyre::task<> {
-    process_options options;
-    options.time_limit = -5s;
-    options.pipe_limit = std::chrono::nanoseconds::min();
+TEST(process_time_limit, that_is_negative_has_passed_at_once) {
+  run_test([]() -> gyre::task<> {
+    const process_options options{.time_limit = -5s, .pipe_limit = std::chrono::nanoseconds::min()};
     const auto late = co_await time_out_of(shell("exec sleep 1000", options));
     if (late) EXPECT_STREQ(late->what(), "communicate /bin/sh: timed out after 0 s");
   });
 }
 
-TEST(process_time_limit, the_whole_group_is_killed) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_time_limit, kills_the_whole_group) {
+  run_test([]() -> gyre::task<> {
     process_options options = in_group();
     options.time_limit = 20ms;
     family_pipe pipe;
@@ -132,8 +124,8 @@ TEST(process_time_limit, the_whole_group_is_killed) {
   });
 }
 
-TEST(process_time_limit, pipes_that_others_hold_open_do_not_keep_the_caller) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_time_limit, ends_the_wait_for_pipes_that_others_hold_open) {
+  run_test([]() -> gyre::task<> {
     for (const bool ends : {false, true}) {
       process_options options = with_pipes();
       options.time_limit = 50ms;
@@ -152,8 +144,8 @@ TEST(process_time_limit, pipes_that_others_hold_open_do_not_keep_the_caller) {
   });
 }
 
-TEST(process_time_limit, pipes_are_waited_for_after_the_kill_where_pipe_limit_says_so) {
-  run_in_real_time([]() -> gyre::task<> {
+TEST(process_time_limit, is_followed_by_a_wait_for_the_pipes_where_pipe_limit_says_so) {
+  run_test([]() -> gyre::task<> {
     process_options options = with_pipes();
     options.time_limit = 20ms;
     options.pipe_limit = 1min;
@@ -171,24 +163,18 @@ TEST(process_time_limit, pipes_are_waited_for_after_the_kill_where_pipe_limit_sa
   });
 }
 
-TEST(process_time_limit, a_cancel_anywhere_leaves_no_child) {
-  const auto report = gyre::testing::cancel_at_every_await(
-      []() -> gyre::task<> {
-        process_options options = in_group();
-        options.time_limit = 1ms;
-        options.pipe_limit = 1ms;
-        const auto late = co_await time_out_of(shell("sleep 1000", options, "hello"));
-        EXPECT_TRUE(late);
-      },
-      [](bool) { EXPECT_FALSE(has_children()); });
-  EXPECT_GT(report.cancelled, 0U);
-  EXPECT_GT(report.completed, 0U);
+TEST(process_time_limit, leaves_no_child_after_a_cancel_anywhere) {
+  expect_no_child_after_any_cancel([]() -> gyre::task<> {
+    const process_options options{.process_group = true, .time_limit = 1ms, .pipe_limit = 1ms};
+    const auto late = co_await time_out_of(shell("sleep 1000", options, "hello"));
+    EXPECT_TRUE(late);
+  });
 }
 
-TEST(process_time_limit, a_child_that_may_not_be_killed_is_not_awaited) {
-  const int result = in_forked_child([] {
-    refuse_calls(EPERM, {SYS_pidfd_send_signal});
-    return run_in_real_time([]() -> gyre::task<int> {
+TEST(process_time_limit, ends_the_wait_for_a_child_that_may_not_be_killed) {
+  expect_in_child_process([] {
+    deny_call(SYS_pidfd_send_signal, EPERM);
+    run_test([]() -> gyre::task<> {
       process_options options = with_pipes();
       options.time_limit = 1ms;
       process child = process::start({"sleep", "1000"}, options);
@@ -196,8 +182,9 @@ TEST(process_time_limit, a_child_that_may_not_be_killed_is_not_awaited) {
       const auto late = co_await time_out_of(child.communicate());
       ::kill(id, SIGKILL);
       (void)co_await child.wait();
-      co_return late && late->result().status.unknown && late->result().pipes_left_open ? 0 : 1;
+      if (!late) co_return;
+      EXPECT_TRUE(late->result().status.unknown);
+      EXPECT_TRUE(late->result().pipes_left_open);
     });
   });
-  EXPECT_EQ(result, 0);
 }

@@ -27,14 +27,16 @@ inline gyre::task<> fail_despite_cancel(std::string what) {
 }
 
 /// Waits until it is cancelled, counts that, and ends as cancelled.
-inline gyre::task<> count_cancel(int& count) {
+template <class Awaitable>
+gyre::task<> count_cancel(int& count, Awaitable awaitable) {
   try {
-    co_await gyre::sleep(std::chrono::hours(1));
+    co_await std::move(awaitable);
   } catch (const gyre::cancelled&) {
     ++count;
     throw;
   }
 }
+inline gyre::task<> count_cancel(int& count) { co_await count_cancel(count, gyre::sleep(std::chrono::hours(1))); }
 
 /// Cancels a task and waits for its end. Returns whether the cancel ended it.
 template <class T>

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <exception>
 #include <string>
 
 namespace gyre_test {
@@ -46,13 +47,14 @@ inline void deny_call(long number, int error) {
 /// The outcome of a child process.
 struct child_outcome {
   std::string text;           ///< the string that its body returned
-  bool ended = false;         ///< false if a signal ended it; SIGALRM means that it hung
+  bool ended = false;         ///< false if an exception or a signal ended it; SIGALRM means that it hung
   int signal = 0;             ///< that ended it
   double processor_time = 0;  ///< Units: seconds
   [[nodiscard]] bool says(const char* word) const { return text.find(word) != std::string::npos; }
 };
 
-/// Runs `body`, which returns a string, in a forked child with a limit of `seconds` of real time.
+/// Runs `body`, which returns a string, in a forked child with a limit of `seconds` of real time. An exception that it
+/// throws is the text of a child that has not ended well.
 template <class Body>
 child_outcome in_child_process(Body body, unsigned seconds = 20) {
   child_outcome outcome;
@@ -61,9 +63,16 @@ child_outcome in_child_process(Body body, unsigned seconds = 20) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(seconds);
-    const std::string text = body();
+    std::string text;
+    int code = 0;
+    try {
+      text = body();
+    } catch (const std::exception& error) {
+      text = error.what();
+      code = 1;
+    }
     (void)!::write(ends[1], text.data(), text.size());
-    ::_exit(0);
+    ::_exit(code);
   }
   ::close(ends[1]);
   char buffer[512];
