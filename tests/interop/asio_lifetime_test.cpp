@@ -18,17 +18,6 @@ gyre::task<> session(tcp::socket peer) {
   co_await peer.async_read_some(asio::buffer(&byte, 1), gyre::use_gyre);
 }
 
-/// A connection whose server end has a session that waits.
-struct connection {
-  explicit connection(asio::io_context& context) : client(context), server(context) {
-    tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-    client.connect(acceptor.local_endpoint());
-    acceptor.accept(server);
-  }
-  tcp::socket client;
-  tcp::socket server;
-};
-
 void detach_session(tcp::socket peer) { gyre::spawn(session(std::move(peer)), {.eager = true}).detach(); }
 
 }  // namespace
@@ -37,7 +26,7 @@ TEST(asio_lifetime, an_asio_on_loop_that_ends_before_a_detached_task_stops_the_p
   auto program = []() -> gyre::task<> {
     asio::io_context context;
     const gyre::asio_on_loop asio_side(context);
-    connection peers(context);
+    asio_pair peers(context);
     detach_session(std::move(peers.server));
     co_await gyre::yield();
   };
@@ -50,7 +39,7 @@ TEST(asio_lifetime, an_asio_on_loop_that_ends_stops_the_program_even_if_its_cont
   asio::io_context context;
   auto program = [&]() -> gyre::task<> {  // would hang: nobody runs the handler of the session
     const gyre::asio_on_loop asio_side(context);
-    connection peers(context);
+    asio_pair peers(context);
     detach_session(std::move(peers.server));
     co_await gyre::yield();
   };
@@ -60,7 +49,7 @@ TEST(asio_lifetime, an_asio_on_loop_that_ends_stops_the_program_even_if_its_cont
 TEST(asio_lifetime, an_asio_thread_that_ends_before_a_detached_task_stops_the_program) {
   auto program = []() -> gyre::task<> {
     gyre::asio_thread asio_side;
-    auto peers = std::make_unique<connection>(asio_side.context());
+    auto peers = std::make_unique<asio_pair>(asio_side.context());
     detach_session(std::move(peers->server));
     auto timed = [](asio::io_context& context) -> gyre::task<> {
       asio::steady_timer timer(context, 1h);
@@ -75,7 +64,7 @@ TEST(asio_lifetime, an_asio_thread_that_ends_before_a_detached_task_stops_the_pr
 TEST(asio_lifetime, a_context_that_the_program_runs_stops_it_if_it_ends_before_a_detached_task) {
   auto program = []() -> gyre::task<> {
     auto context = std::make_unique<asio::io_context>();
-    auto peers = std::make_unique<connection>(*context);
+    auto peers = std::make_unique<asio_pair>(*context);
     detach_session(std::move(peers->server));
     context->run_for(1ms);
     peers.reset();
@@ -88,7 +77,7 @@ TEST(asio_lifetime, a_context_that_the_program_runs_stops_it_if_it_ends_before_a
 TEST(asio_lifetime, a_task_that_has_not_taken_its_result_yet_still_awaits_it) {
   auto program = []() -> gyre::task<> {
     auto context = std::make_unique<asio::io_context>();
-    auto peers = std::make_unique<connection>(*context);
+    auto peers = std::make_unique<asio_pair>(*context);
     detach_session(std::move(peers->server));
     context->poll();
     asio::write(peers->client, asio::buffer("x", 1));
@@ -103,7 +92,7 @@ TEST(asio_lifetime, a_task_that_has_not_taken_its_result_yet_still_awaits_it) {
 TEST(asio_lifetime, tasks_of_a_scope_that_is_cancelled_and_joined_end_before_the_context) {
   gyre::run([]() -> gyre::task<> {
     gyre::asio_on_loop asio_side;
-    connection peers(asio_side.context());
+    asio_pair peers(asio_side.context());
     gyre::async_scope sessions;
     sessions.spawn(session(std::move(peers.server)));
     co_await gyre::yield();
@@ -116,7 +105,7 @@ TEST(asio_lifetime, tasks_that_have_ended_do_not_count) {
   gyre::run([]() -> gyre::task<> {
     for (int i = 0; i < 3; ++i) {
       gyre::asio_on_loop asio_side;
-      connection peers(asio_side.context());
+      asio_pair peers(asio_side.context());
       auto first = gyre::spawn(session(std::move(peers.server)));
       asio::write(peers.client, asio::buffer("x", 1));
       co_await first;
@@ -128,7 +117,7 @@ TEST(asio_lifetime, a_program_that_exits_within_a_task_ends_with_its_own_status)
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // exit joins threads of other tests, which a forked child lacks
   auto program = []() -> gyre::task<> {
     static asio::io_context context;
-    static connection peers(context);
+    static asio_pair peers(context);
     detach_session(std::move(peers.server));
     co_await gyre::yield();
     std::exit(3);

@@ -3,6 +3,7 @@
 #include <gyre/interop/asio.hpp>
 
 #include "tests/interop/asio_support.hpp"
+#include "tests/support/cancels.hpp"
 #include "tests/support/loop_thread.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
@@ -31,7 +32,7 @@ gyre::task<> waits_for_ever() { co_await gyre::sleep(1h); }
 
 }  // namespace
 
-TEST(asio_run_threads, gives_a_future) {
+TEST(asio_run_threads, gives_the_result_of_a_task_to_a_future) {
   loop_thread gyre_side;
   std::future<std::string> greeting = gyre::async_run(gyre_side.loop(), greets("future"), asio::use_future);
   EXPECT_EQ(greeting.get(), "hello future");
@@ -39,7 +40,7 @@ TEST(asio_run_threads, gives_a_future) {
   EXPECT_THROW(failure.get(), std::runtime_error);
 }
 
-TEST(asio_run_threads, takes_a_function_that_gives_a_task) {
+TEST(asio_run_threads, runs_a_function_that_gives_a_task) {
   loop_thread gyre_side;
   auto adds = [owned = std::make_unique<int>(3)]() -> gyre::task<int> {
     co_await gyre::sleep(1ms);
@@ -95,7 +96,7 @@ TEST(asio_run_threads, is_awaited_by_coroutines_of_asio) {
   EXPECT_EQ(greeting, "hello awaitable");
 }
 
-TEST(asio_run_threads, the_slot_of_the_handler_cancels_the_task) {
+TEST(asio_run_threads, cancels_the_task_through_the_slot_of_the_handler) {
   loop_thread gyre_side;
   asio::io_context context;
   asio::cancellation_signal signal;
@@ -109,7 +110,7 @@ TEST(asio_run_threads, the_slot_of_the_handler_cancels_the_task) {
   EXPECT_TRUE(gyre::asio_library::is_aborted(failure));
 }
 
-TEST(asio_run_threads, a_race_of_asio_cancels_the_task) {
+TEST(asio_run_threads, cancels_the_task_that_loses_a_race_of_asio) {
   using namespace asio::experimental::awaitable_operators;
   loop_thread gyre_side;
   asio::io_context context;
@@ -125,7 +126,7 @@ TEST(asio_run_threads, a_race_of_asio_cancels_the_task) {
   EXPECT_EQ(winner, 1u);
 }
 
-TEST(asio_run_threads, the_end_of_the_loop_is_an_abort) {
+TEST(asio_run_threads, is_aborted_by_the_end_of_the_loop) {
   auto gyre_side = std::make_unique<loop_thread>();
   std::future<void> never = gyre::async_run(gyre_side->loop(), waits_for_ever(), asio::use_future);
   gyre_side.reset();
@@ -137,7 +138,7 @@ TEST(asio_run_threads, the_end_of_the_loop_is_an_abort) {
   }
 }
 
-TEST(asio_run_threads, an_io_context_may_be_destroyed_with_the_call_in_it) {
+TEST(asio_run_threads, calls_nobody_when_the_io_context_is_gone) {
   loop_thread gyre_side;
   std::promise<gyre::event*> waiting;
   auto work = [&]() -> gyre::task<> {
@@ -156,7 +157,7 @@ TEST(asio_run_threads, an_io_context_may_be_destroyed_with_the_call_in_it) {
   EXPECT_FALSE(called);
 }
 
-TEST(asio_run_threads, a_task_of_gyre_awaits_a_coroutine_of_asio_that_awaits_a_task) {
+TEST(asio_run_threads, lets_a_task_await_a_coroutine_of_asio_that_awaits_a_task) {
   gyre::run([]() -> gyre::task<> {
     gyre::asio_thread asio_side;
     gyre::event_loop& loop = gyre::event_loop::current();
@@ -168,18 +169,14 @@ TEST(asio_run_threads, a_task_of_gyre_awaits_a_coroutine_of_asio_that_awaits_a_t
   });
 }
 
-TEST(asio_run_threads, a_cancel_goes_through_a_coroutine_of_asio) {
+TEST(asio_run_threads, is_cancelled_through_a_coroutine_of_asio) {
   gyre::run([]() -> gyre::task<> {
     gyre::asio_thread asio_side;
     gyre::event_loop& loop = gyre::event_loop::current();
     auto middle = [&]() -> asio::awaitable<void> {
       co_await gyre::async_run(loop, waits_for_ever(), asio::use_awaitable);
     };
-    auto task =
-        gyre::spawn([&]() -> gyre::task<> { co_await asio::co_spawn(asio_side.context(), middle(), gyre::use_gyre); });
-    co_await gyre::sleep(1ms);
-    task.cancel();
-    co_await task.wait();
-    EXPECT_TRUE(task.state().was_cancelled());
+    EXPECT_TRUE(co_await is_cancelled_after(
+        1ms, [&]() -> gyre::task<> { co_await asio::co_spawn(asio_side.context(), middle(), gyre::use_gyre); }));
   });
 }

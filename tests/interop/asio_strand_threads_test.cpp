@@ -4,6 +4,7 @@
 #include <gyre/interop/asio.hpp>
 
 #include "tests/interop/asio_support.hpp"
+#include "tests/support/cancels.hpp"
 #include "tests/support/co_assert.hpp"
 
 #include <asio/experimental/as_tuple.hpp>
@@ -63,8 +64,7 @@ gyre::task<> expect_all_on(strand_of_pool strand, Executor executor, Token token
   };
   auto task = gyre::spawn(waits);
   while (!noted.begun) co_await gyre::yield();
-  task.cancel();
-  co_await task.wait();
+  (void)co_await cancel_and_wait(task);
   EXPECT_TRUE(noted.began_there);
   EXPECT_TRUE(noted.cancelled_there);
   EXPECT_TRUE(noted.continued_there);

@@ -1,4 +1,4 @@
-// tests/interop/asio_support.hpp: operations that complete when a test completes them.
+// tests/interop/asio_support.hpp: operations that complete when a test completes them, and connections.
 #pragma once
 
 #include <gyre/interop/asio.hpp>
@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace gyre_test {
@@ -21,7 +22,6 @@ struct by_hand {
   std::function<void()> drop;
   int begun = 0;
   int asked = 0;
-  bool completes_when_asked = true;
 
   template <class Token>
   auto async_wait(Token&& token) {
@@ -38,11 +38,26 @@ struct by_hand {
         slot.assign([this](asio::cancellation_type_t type) {
           EXPECT_EQ(type, asio::cancellation_type::all);
           ++asked;
-          if (completes_when_asked) complete(asio::error::operation_aborted, 0);
         });
     };
     return asio::async_initiate<Token, void(std::error_code, std::size_t)>(std::move(begin), token);
   }
+};
+
+inline tcp::endpoint any_port() { return {asio::ip::address_v4::loopback(), 0}; }
+
+inline std::string address_of(const tcp::acceptor& acceptor) {
+  return "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+}
+
+struct asio_pair {
+  explicit asio_pair(asio::io_context& context) : client(context), server(context) {
+    tcp::acceptor acceptor(context, any_port());
+    client.connect(acceptor.local_endpoint());
+    acceptor.accept(server);
+  }
+  tcp::socket client;
+  tcp::socket server;
 };
 
 }  // namespace gyre_test

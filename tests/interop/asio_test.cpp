@@ -2,7 +2,9 @@
 #include <gyre/interop/asio.hpp>
 
 #include "tests/interop/asio_support.hpp"
+#include "tests/support/cancels.hpp"
 #include "tests/support/co_assert.hpp"
+#include "tests/support/expect_error.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -23,21 +25,28 @@ void run_with_context(Body body) {
   EXPECT_NO_THROW(gyre::run(all));
 }
 
-struct socket_pair {
-  explicit socket_pair(asio::io_context& context) : client(context), server(context) {
-    tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-    client.connect(acceptor.local_endpoint());
-    server = acceptor.accept();
+/// A task that awaits an operation by hand.
+template <class Token>
+struct awaiting {
+  by_hand hand;
+  std::size_t result = 0;
+  gyre::task_handle<void> task;
+
+  explicit awaiting(Token token)
+      : task(gyre::spawn([this, token]() -> gyre::task<> { result = co_await hand.async_wait(token); })) {}
+  gyre::task<> until_begun() const {
+    while (hand.begun == 0) co_await gyre::yield();
   }
-  tcp::socket client;
-  tcp::socket server;
+  gyre::task<> until_asked() const {
+    while (hand.asked == 0) co_await gyre::yield();
+  }
 };
 
 }  // namespace
 
 TEST(asio_await, gives_the_value_behind_the_error_code) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    socket_pair pair(context);
+    asio_pair pair(context);
     std::string buffer(16, '-');
     const std::size_t sent = co_await pair.client.async_write_some(asio::buffer("hello", 5), gyre::use_gyre);
     EXPECT_EQ(sent, 5u);
@@ -54,14 +63,13 @@ TEST(asio_await, waits_for_a_timer) {
   });
 }
 
-TEST(asio_await, use_gyre_may_be_the_default_token_of_an_object) {
+TEST(asio_await, needs_no_token_on_an_object_whose_default_is_use_gyre) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
     gyre::use_gyre_t::as_default_on_t<asio::steady_timer> timer(context, 1ms);
     co_await timer.async_wait();
     EXPECT_LE(timer.expiry(), std::chrono::steady_clock::now());
 
-    auto acceptor =
-        gyre::use_gyre_t::as_default_on(tcp::acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0)));
+    auto acceptor = gyre::use_gyre_t::as_default_on(tcp::acceptor(context, any_port()));
     gyre::use_gyre_t::as_default_on_t<tcp::socket> client(context);
     const auto address = acceptor.local_endpoint();
     co_await client.async_connect(address);
@@ -77,9 +85,7 @@ TEST(asio_await, use_gyre_may_be_the_default_token_of_an_object) {
 TEST(asio_cancel, reaches_an_object_with_the_default_token) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
     gyre::use_gyre_t::as_default_on_t<asio::steady_timer> timer(context, 1h);
-    const auto waited = co_await gyre::as_expected(gyre::timeout(1ms, timer.async_wait()));
-    CO_ASSERT_FALSE(waited.has_value());
-    EXPECT_EQ(waited.error(), std::errc::timed_out);
+    co_await expect_time_out(gyre::timeout(1ms, timer.async_wait()));
   });
 }
 
@@ -113,7 +119,7 @@ TEST(asio_await, throws_the_exception_that_a_handler_is_given) {
   });
 }
 
-TEST(asio_await, an_operation_may_complete_inside_its_initiation) {
+TEST(asio_await, returns_if_the_operation_completes_inside_its_initiation) {
   run_with_context([](asio::io_context&) -> gyre::task<> {
     int sum = 0;
     auto at_once = [](auto handler, int n) { handler(std::error_code(), n); };
@@ -138,9 +144,9 @@ TEST(asio_await, begins_when_it_is_awaited) {
   });
 }
 
-TEST(asio_await, an_error_code_is_thrown_with_the_name_of_the_operation) {
+TEST(asio_await, throws_an_error_code_with_the_name_of_the_operation) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    socket_pair pair(context);
+    asio_pair pair(context);
     pair.client.close();
     std::string buffer(16, '-');
     try {
@@ -153,9 +159,9 @@ TEST(asio_await, an_error_code_is_thrown_with_the_name_of_the_operation) {
   });
 }
 
-TEST(asio_await, as_expected_gives_the_error_code) {
+TEST(asio_await, gives_its_error_code_to_as_expected) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    socket_pair pair(context);
+    asio_pair pair(context);
     pair.client.close();
     std::string buffer(16, '-');
     const std::expected<std::size_t, std::error_code> end =
@@ -165,9 +171,9 @@ TEST(asio_await, as_expected_gives_the_error_code) {
   });
 }
 
-TEST(asio_await, bytes_before_an_error_are_counted) {
+TEST(asio_await, counts_the_bytes_before_an_error) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    socket_pair pair(context);
+    asio_pair pair(context);
     asio::write(pair.client, asio::buffer("abc", 3));
     pair.client.close();
     std::string buffer(16, '-');
@@ -193,49 +199,40 @@ TEST(asio_await, throws_what_the_initiation_throws) {
   });
 }
 
-TEST(asio_await, a_handler_that_is_dropped_is_told) {
+TEST(asio_await, hears_of_a_handler_that_is_dropped) {
   run_with_context([](asio::io_context&) -> gyre::task<> {
     by_hand hand;
     gyre::spawn([&]() -> gyre::task<> {
       hand.drop();
       co_return;
     }).detach();
-    try {
-      co_await hand.async_wait(gyre::use_gyre);
-      ADD_FAILURE() << "nobody has called";
-    } catch (const gyre::callback_dropped&) {
-    }
+    EXPECT_TRUE(co_await throws<gyre::callback_dropped>(hand.async_wait(gyre::use_gyre)));
   });
 }
 
-TEST(asio_await, an_io_context_may_end_before_an_operation_that_has_no_object) {
+TEST(asio_await, hears_of_the_end_of_an_io_context_without_objects) {
   gyre::run([]() -> gyre::task<> {
     auto context = std::make_unique<asio::io_context>();
     auto timer = std::make_unique<asio::steady_timer>(*context, 1h);
-    int dropped = 0;
     const auto token = gyre::use_gyre_on(context->get_executor());
     auto begin = [&](auto handler) { timer->async_wait(std::move(handler)); };
-    auto waits = [&]() -> gyre::task<> {
-      try {
-        co_await asio::async_initiate<decltype(token), void(std::error_code)>(begin, token);
-      } catch (const gyre::callback_dropped&) {
-        ++dropped;
-      }
+    auto is_dropped = [&]() -> gyre::task<bool> {
+      co_return co_await throws<gyre::callback_dropped>(
+          asio::async_initiate<decltype(token), void(std::error_code)>(begin, token));
     };
-    auto begun = gyre::spawn(waits);
+    auto begun = gyre::spawn(is_dropped);
     co_await gyre::yield();
     context->poll();
-    auto not_begun = gyre::spawn(waits);
+    auto not_begun = gyre::spawn(is_dropped);
     co_await gyre::yield();
     timer.reset();
     context.reset();
-    co_await begun;
-    co_await not_begun;
-    EXPECT_EQ(dropped, 2);
+    EXPECT_TRUE(co_await begun);
+    EXPECT_TRUE(co_await not_begun);
   });
 }
 
-TEST(asio_await, an_exception_of_a_result_that_is_moved_is_thrown_by_the_await) {
+TEST(asio_await, throws_the_exception_of_a_result_that_is_moved) {
   struct heavy {
     heavy() = default;
     heavy(const heavy&) = default;
@@ -245,112 +242,95 @@ TEST(asio_await, an_exception_of_a_result_that_is_moved_is_thrown_by_the_await) 
     const auto token = gyre::use_gyre_on(context.get_executor());
     auto begin = [](auto handler) { std::move(handler)(std::error_code(), heavy()); };
     auto give = [&] { return asio::async_initiate<decltype(token), void(std::error_code, heavy)>(begin, token); };
-    EXPECT_EQ(co_await gyre_test::error_of(give()), "too heavy");
+    EXPECT_EQ(co_await error_of(give()), "too heavy");
   });
 }
 
 // ---- cancel
 
-TEST(asio_cancel, in_a_cancelled_scope_nothing_is_begun) {
+TEST(asio_cancel, that_comes_before_the_await_lets_nothing_begin) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    by_hand hand;
-    auto task =
-        gyre::spawn([&]() -> gyre::task<> { co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
-    task.cancel();
-    co_await task.wait();
-    EXPECT_TRUE(task.state().was_cancelled());
-    EXPECT_EQ(hand.begun, 0);
+    awaiting waits(gyre::use_gyre_on(context.get_executor()));
+    const bool cancelled = co_await cancel_and_wait(waits.task);
+    EXPECT_TRUE(cancelled);
+    EXPECT_EQ(waits.hand.begun, 0);
   });
 }
 
-TEST(asio_cancel, what_the_executor_has_not_begun_is_withdrawn) {
+TEST(asio_cancel, withdraws_what_the_executor_has_not_begun) {
   gyre::run([]() -> gyre::task<> {
     asio::io_context context;
-    by_hand hand;
-    auto task =
-        gyre::spawn([&]() -> gyre::task<> { co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
+    awaiting waits(gyre::use_gyre_on(context.get_executor()));
     co_await gyre::yield();
-    task.cancel();
+    waits.task.cancel();
     co_await gyre::yield();
-    EXPECT_FALSE(task.done());  // the executor still holds it
+    EXPECT_FALSE(waits.task.done());  // the executor still holds it
     context.poll();
-    co_await task.wait();
-    EXPECT_TRUE(task.state().was_cancelled());
-    EXPECT_EQ(hand.begun, 0);
+    co_await waits.task.wait();
+    EXPECT_TRUE(waits.task.state().was_cancelled());
+    EXPECT_EQ(waits.hand.begun, 0);
   });
 }
 
 TEST(asio_cancel, asks_through_the_slot_and_waits_for_the_handler) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    by_hand hand;
-    hand.completes_when_asked = false;
-    auto task =
-        gyre::spawn([&]() -> gyre::task<> { co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
-    while (hand.begun == 0) co_await gyre::yield();
-    EXPECT_EQ(hand.asked, 0);
-    task.cancel();
-    while (hand.asked == 0) co_await gyre::yield();
+    awaiting waits(gyre::use_gyre_on(context.get_executor()));
+    co_await waits.until_begun();
+    EXPECT_EQ(waits.hand.asked, 0);
+    waits.task.cancel();
+    co_await waits.until_asked();
     for (int i = 0; i < 10; ++i) co_await gyre::yield();
-    EXPECT_FALSE(task.done());
-    hand.complete(asio::error::operation_aborted, 0);
-    co_await task.wait();
-    EXPECT_TRUE(task.state().was_cancelled());
-    EXPECT_EQ(hand.asked, 1);
+    EXPECT_FALSE(waits.task.done());
+    waits.hand.complete(asio::error::operation_aborted, 0);
+    co_await waits.task.wait();
+    EXPECT_TRUE(waits.task.state().was_cancelled());
+    EXPECT_EQ(waits.hand.asked, 1);
   });
 }
 
-TEST(asio_cancel, a_result_wins_over_the_cancel_that_came_first) {
+TEST(asio_cancel, gives_way_to_a_result_that_comes_after_it) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    by_hand hand;
-    hand.completes_when_asked = false;
-    std::size_t result = 0;
-    auto task = gyre::spawn(
-        [&]() -> gyre::task<> { result = co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
-    while (hand.begun == 0) co_await gyre::yield();
-    task.cancel();
-    while (hand.asked == 0) co_await gyre::yield();
-    hand.complete({}, 9);
-    co_await task.wait();
-    EXPECT_EQ(result, 9u);
+    awaiting waits(gyre::use_gyre_on(context.get_executor()));
+    co_await waits.until_begun();
+    waits.task.cancel();
+    co_await waits.until_asked();
+    waits.hand.complete({}, 9);
+    co_await waits.task.wait();
+    EXPECT_EQ(waits.result, 9u);
   });
 }
 
-TEST(asio_cancel, after_the_handler_was_called_it_comes_too_late) {
+TEST(asio_cancel, comes_too_late_after_the_handler_was_called) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    by_hand hand;
-    std::size_t result = 0;
-    auto task = gyre::spawn(
-        [&]() -> gyre::task<> { result = co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
-    while (hand.begun == 0) co_await gyre::yield();
-    hand.complete({}, 9);
-    task.cancel();
-    co_await task.wait();
-    EXPECT_EQ(result, 9u);
-    EXPECT_EQ(hand.asked, 0);
+    awaiting waits(gyre::use_gyre_on(context.get_executor()));
+    co_await waits.until_begun();
+    waits.hand.complete({}, 9);
+    waits.task.cancel();
+    co_await waits.task.wait();
+    EXPECT_EQ(waits.result, 9u);
+    EXPECT_EQ(waits.hand.asked, 0);
   });
 }
 
-TEST(asio_cancel, an_operation_without_an_executor_is_waited_for) {
+TEST(asio_cancel, waits_for_an_operation_without_an_executor) {
   run_with_context([](asio::io_context&) -> gyre::task<> {
-    by_hand hand;
-    std::size_t result = 0;
-    auto task = gyre::spawn([&]() -> gyre::task<> { result = co_await hand.async_wait(gyre::use_gyre); });
-    while (hand.begun == 0) co_await gyre::yield();
-    task.cancel();
+    awaiting waits(gyre::use_gyre);
+    co_await waits.until_begun();
+    waits.task.cancel();
     for (int i = 0; i < 10; ++i) co_await gyre::yield();
-    EXPECT_FALSE(task.done());
-    EXPECT_EQ(hand.asked, 0);
-    hand.complete({}, 4);
-    co_await task.wait();
-    EXPECT_EQ(result, 4u);
+    EXPECT_FALSE(waits.task.done());
+    EXPECT_EQ(waits.hand.asked, 0);
+    waits.hand.complete({}, 4);
+    co_await waits.task.wait();
+    EXPECT_EQ(waits.result, 4u);
   });
 }
 
 TEST(asio_cancel, ends_reads_timers_and_composed_operations) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    socket_pair pair(context);
+    asio_pair pair(context);
     asio::steady_timer timer(context, 1h);
-    tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    tcp::acceptor acceptor(context, any_port());
     std::string some(16, '-');
     std::string whole(16, '-');
     auto group = [&](gyre::task_group& tasks) -> gyre::task<> {
@@ -369,21 +349,15 @@ TEST(asio_cancel, ends_reads_timers_and_composed_operations) {
   });
 }
 
-TEST(asio_cancel, a_time_limit_is_timed_out) {
+TEST(asio_cancel, is_a_time_out_when_a_time_limit_ends_it) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
-    socket_pair pair(context);
+    asio_pair pair(context);
     std::string buffer(16, '-');
     const auto n = co_await gyre::as_expected(
         gyre::timeout(1ms, pair.client.async_read_some(asio::buffer(buffer), gyre::use_gyre)));
     CO_ASSERT_FALSE(n.has_value());
     EXPECT_EQ(n.error(), std::errc::timed_out);
-    bool expired = false;
-    try {
-      co_await gyre::timeout(1ms, pair.client.async_read_some(asio::buffer(buffer), gyre::use_gyre));
-    } catch (const gyre::timed_out&) {
-      expired = true;
-    }
-    EXPECT_TRUE(expired);
+    co_await expect_time_out(gyre::timeout(1ms, pair.client.async_read_some(asio::buffer(buffer), gyre::use_gyre)));
   });
 }
 
@@ -391,13 +365,11 @@ TEST(asio_cancel, reaches_an_operation_behind_an_adapter) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
     asio::steady_timer timer(context, 2s);
     auto waits = timer.async_wait(asio::bind_executor(context.get_executor(), gyre::use_gyre));
-    const auto outcome = co_await gyre::as_expected(gyre::timeout(1ms, std::move(waits)));
-    CO_ASSERT_FALSE(outcome.has_value());
-    EXPECT_EQ(outcome.error(), std::errc::timed_out);
+    co_await expect_time_out(gyre::timeout(1ms, std::move(waits)));
   });
 }
 
-TEST(asio_cancel, the_loser_of_a_race_is_asked_to_end) {
+TEST(asio_cancel, asks_the_loser_of_a_race_to_end) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
     asio::steady_timer early(context, 1ms);
     asio::steady_timer late(context, 1h);
@@ -406,7 +378,7 @@ TEST(asio_cancel, the_loser_of_a_race_is_asked_to_end) {
   });
 }
 
-TEST(asio_cancel, an_operation_cancelled_by_others_is_an_error) {
+TEST(asio_cancel, that_others_made_is_an_error) {
   run_with_context([](asio::io_context& context) -> gyre::task<> {
     asio::steady_timer timer(context, 1h);
     gyre::spawn([&]() -> gyre::task<> {

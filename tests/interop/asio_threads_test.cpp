@@ -3,7 +3,9 @@
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/interop/asio_support.hpp"
+#include "tests/support/cancels.hpp"
 #include "tests/support/co_assert.hpp"
+#include "tests/support/error_of.hpp"
 
 #include <array>
 #include <atomic>
@@ -17,12 +19,6 @@
 using namespace gyre_test;
 
 namespace {
-
-tcp::endpoint any_port() { return {asio::ip::address_v4::loopback(), 0}; }
-
-std::string address_of(const tcp::acceptor& acceptor) {
-  return "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
-}
 
 /// An echo server as in Asio's tutorials.
 class callback_echo : public std::enable_shared_from_this<callback_echo> {
@@ -223,9 +219,7 @@ TEST(asio_threads, a_cancel_ends_what_another_thread_does) {
     for (int i = 0; i < 200; ++i) {
       auto task = gyre::spawn([&]() -> gyre::task<> { co_await timer.async_wait(gyre::use_gyre); });
       for (int turns = i % 20; turns > 0; --turns) co_await gyre::yield();
-      task.cancel();
-      co_await task.wait();
-      CO_ASSERT_TRUE(task.state().was_cancelled());
+      CO_ASSERT_TRUE(co_await cancel_and_wait(task));
     }
   });
 }
@@ -242,9 +236,7 @@ TEST(asio_threads, a_cancel_and_a_result_at_the_same_time_are_one_of_both) {
         ++results;
       });
       co_await gyre::sleep(std::chrono::microseconds(i % 50));
-      task.cancel();
-      co_await task.wait();
-      if (task.state().was_cancelled()) ++cancels;
+      if (co_await cancel_and_wait(task)) ++cancels;
     }
     EXPECT_EQ(results + cancels, 500);
   });
@@ -253,22 +245,15 @@ TEST(asio_threads, a_cancel_and_a_result_at_the_same_time_are_one_of_both) {
 TEST(asio_threads, the_end_of_the_loop_cancels_and_waits) {
   gyre::asio_thread asio_side;
   asio::steady_timer timer(asio_side.context(), 1h);
-  bool ended = false;
+  int cancels = 0;
   gyre::run([&]() -> gyre::task<> {
-    gyre::spawn([&]() -> gyre::task<> {
-      try {
-        co_await timer.async_wait(gyre::use_gyre);
-      } catch (const gyre::cancelled&) {
-        ended = true;
-        throw;
-      }
-    }).detach();
+    gyre::spawn(count_cancel(cancels, timer.async_wait(gyre::use_gyre))).detach();
     co_await gyre::yield();
   });
-  EXPECT_TRUE(ended);
+  EXPECT_EQ(cancels, 1);
 }
 
-TEST(asio_threads, whoever_waits_when_the_thread_ends_is_told) {
+TEST(asio_threads, an_await_hears_of_the_end_of_the_thread) {
   gyre::run([]() -> gyre::task<> {
     auto asio_side = std::make_unique<gyre::asio_thread>();
     const auto token = gyre::use_gyre_on(asio_side->get_executor());
@@ -278,19 +263,15 @@ TEST(asio_threads, whoever_waits_when_the_thread_ends_is_told) {
       asio::post(asio_side->context(), [kept = std::move(handler)]() mutable { std::move(kept)(std::error_code()); });
       begun.release();
     };
-    bool dropped = false;
-    auto task = gyre::spawn([&]() -> gyre::task<> {
-      try {
-        co_await asio::async_initiate<decltype(token), void(std::error_code)>(begin, token);
-      } catch (const gyre::callback_dropped&) {
-        dropped = true;
-      }
-    });
+    auto is_dropped = [&]() -> gyre::task<bool> {
+      co_return co_await throws<gyre::callback_dropped>(
+          asio::async_initiate<decltype(token), void(std::error_code)>(begin, token));
+    };
+    auto task = gyre::spawn(is_dropped);
     co_await gyre::yield();
     begun.acquire();
     asio_side.reset();
-    co_await task;
-    EXPECT_TRUE(dropped);
+    EXPECT_TRUE(co_await task);
   });
 }
 
