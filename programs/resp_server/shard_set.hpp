@@ -116,8 +116,8 @@ class shard_set {
   /// The shard of the calling thread's loop.
   [[nodiscard]] shard& here() noexcept { return *shards_[gyre::event_loop::current().index()]; }
 
-  /// The shard that owns a key. The hash has a seed of its own: the keys of one shard are spread over all buckets of its
-  /// table.
+  /// The shard that owns a key. The hash has a seed of its own: the keys of one shard are spread over all buckets of
+  /// its table.
   [[nodiscard]] std::size_t shard_of(std::string_view key) const {
     return shards_.size() == 1 ? 0 : (hash_(key) >> 32U) * shards_.size() >> 32U;
   }

@@ -13,8 +13,8 @@ namespace resp {
 /// The name of a command or of an option as an integer: one comparison finds it, in upper or lower case.
 using word = std::uint64_t;
 
-/// Returns 0 for text that is empty or longer than 8 bytes. Setting bit 5 turns only letters into lower-case letters: so
-/// a word of letters equals that of no other text.
+/// Returns 0 for text that is empty or longer than 8 bytes. Setting bit 5 turns only letters into lower-case letters:
+/// so a word of letters equals that of no other text.
 constexpr word read_word(std::string_view text) noexcept {
   if (text.size() > sizeof(word)) return 0;
   word value = 0;
