@@ -19,8 +19,9 @@ class figure {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// The numbers of one shard, on cache lines of their own. INFO and the limit on memory add up those of all shards, while
-/// a command writes only to its own. Together, shards may exceed the limit by the commands that run at this moment.
+/// The numbers of one shard, on cache lines of their own. INFO and the limit on memory add up those of all shards,
+/// while a command writes only to its own. Together, shards may exceed the limit by the commands that run at this
+/// moment.
 struct alignas(64) shard_figures {
   figure clients;          ///< connected now
   figure connections;      ///< accepted so far

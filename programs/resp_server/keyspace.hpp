@@ -27,8 +27,8 @@ struct stored_value {
 };
 using entry = std::pair<const std::string, stored_value>;
 
-/// A fast hash (after wyhash). Its seed should be random, so that peers cannot choose colliding strings in advance. Not
-/// cryptographic.
+/// A fast hash (after wyhash). Its seed should be random, so that peers cannot choose colliding strings in advance.
+/// Not cryptographic.
 struct key_hash {
   using is_transparent = void;
 
@@ -73,8 +73,8 @@ class keyspace {
   /// Returns the entry of a key, or null. Removes the entry if it has expired. Allocates nothing.
   [[nodiscard]] entry* find(std::string_view key, unix_ms now);
 
-  /// Sets the value of `old`, which find() has returned for this key, or adds the key. Reuses the memory of the old value
-  /// if the new one fits and does not waste too much of it.
+  /// Sets the value of `old`, which find() has returned for this key, or adds the key. Reuses the memory of the old
+  /// value if the new one fits and does not waste too much of it.
   entry& set(entry* old, std::string_view key, std::string_view value);
 
   /// Sets or changes the time when an entry expires, perhaps to `never`.

@@ -35,8 +35,8 @@ class shard_message : public gyre::io::completion {
   }
   void drop_reply() noexcept { reply_taken_ = requests_[taken_++].reply_end; }
 
-  /// The room that the next reply needs, when it did not fit; otherwise 0. The message stays here until raise_limit() or
-  /// refuse().
+  /// The room that the next reply needs, when it did not fit; otherwise 0. The message stays here until raise_limit()
+  /// or refuse().
   [[nodiscard]] std::size_t overflow() const noexcept { return has_reply() ? 0 : reply_.overflow(); }
   void raise_limit(std::size_t limit) noexcept;
   /// Answers the next request with an error.
