@@ -10,29 +10,26 @@ class io_descriptor : public io_contract {};
 
 TEST_P(io_descriptor, a_number_that_is_used_again_at_once_is_another_descriptor) {
   for (int i = 0; i < 50; ++i) {
-    connection first = unix_connection();
     int number = -1;
     {
-      endpoint ours(backend, std::move(first.ours));
-      number = ours.fd;
-      many m(backend, io::opcode::receive_many, ours);
-      submit(m);
+      receiver first(backend, io::opcode::receive_many, unix_connection());
+      number = first.fd;
+      submit(first);
       if (i % 2 == 0) backend.turn();
-      stop(m);
+      stop(first);
       say(first.peer, "for nobody");
     }
     // The kernel assigns the lowest free number, which is the one just closed.
     connection second = unix_connection();
     if (second.ours.get() != number) std::swap(second.ours, second.peer);
     ASSERT_EQ(second.ours.get(), number);
-    endpoint ours(backend, std::move(second.ours));
+    endpoint ours(backend, std::move(second));
     char buffer[16];
     one_shot r(io::opcode::receive_into, ours, buffer, sizeof(buffer));
     submit(r);
     backend.turn();
-    say(second.peer, "new");
-    ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
-    ASSERT_EQ(r.result, 3);
+    say(ours.peer, "new");
+    ASSERT_EQ(result_of(r), 3);
   }
 }
 
@@ -47,21 +44,19 @@ TEST_P(io_descriptor, a_descriptor_object_can_be_used_for_another_socket) {
     submit(r);
     if (i % 2 == 0) backend.turn();
     say(c.peer, "hello");
-    ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
-    EXPECT_EQ(r.result, 5);
+    EXPECT_EQ(result_of(r), 5);
     backend->detach(d);
   }
 }
 
 TEST_P(io_descriptor, attaching_twice_and_detaching_twice_do_no_harm) {
-  connection c = unix_connection();
-  endpoint ours(backend, std::move(c.ours));
+  endpoint ours(backend, unix_connection());
   backend->attach(ours);
   char byte = 0;
   one_shot r(io::opcode::receive_into, ours, &byte, 1);
   submit(r);
-  say(c.peer, "x");
-  ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
+  say(ours.peer, "x");
+  EXPECT_EQ(result_of(r), 1);
   backend->detach(ours);
   backend->detach(ours);
 }
@@ -75,8 +70,7 @@ TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplic
     one_shot r(io::opcode::receive_into, *ours, &byte, 1);
     submit(r);
     backend.turn();
-    backend->cancel(r);
-    ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
+    EXPECT_EQ(stop(r), -ECANCELED);
   }
   say(c.peer, "x");
   backend.settle();  // the address sanitizer would report an event for the freed object
@@ -86,16 +80,13 @@ TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplic
 // Only a sanitizer reports a use of the freed descriptor.
 TEST_P(io_descriptor, a_delivery_may_free_another_descriptor_that_has_an_event_too) {
   for (const bool its_event_comes_last : {false, true}) {
-    connection c = unix_connection();
+    receiver m(backend, io::opcode::receive_many, unix_connection());
     connection other = unix_connection();
-    endpoint ours(backend, std::move(c.ours));
     auto victim = std::make_unique<endpoint>(backend, std::move(other.ours));
-    many m(backend, io::opcode::receive_many, ours);
-    submit(m);
-    backend.settle();
+    begin_to_wait(m);
     m.on_delivery = [&](int) { victim.reset(); };
     if (!its_event_comes_last) say(other.peer, "event");
-    say(c.peer, "event");
+    say(m.peer, "event");
     if (its_event_comes_last) say(other.peer, "event");
     ASSERT_TRUE(backend.turn_until([&] { return !m.bytes.empty(); }));
     EXPECT_EQ(victim, nullptr);
@@ -115,20 +106,19 @@ TEST_P(io_descriptor, the_last_delivery_may_free_its_own_descriptor) {
   backend.turn();
   say(c.peer, "x");
   c.peer.close();
-  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
+  EXPECT_EQ(result_of(m), 0);
   EXPECT_EQ(ours, nullptr);
   backend.settle();
 }
 
 TEST_P(io_descriptor, events_after_the_end_of_a_multishot_do_not_reach_it) {
-  connection c = unix_connection();
-  endpoint ours(backend, std::move(c.ours));
-  auto m = std::make_unique<many>(backend, io::opcode::receive_many, ours);
-  submit(*m);
-  backend.settle();
-  stop(*m);
-  m.reset();
-  say(c.peer, "event");
+  endpoint ours(backend, unix_connection());
+  {
+    many m(backend, io::opcode::receive_many, ours);
+    begin_to_wait(m);
+    stop(m);
+  }
+  say(ours.peer, "event");
   backend.settle();
   char buffer[16];
   one_shot r(io::opcode::receive_into, ours, buffer, sizeof(buffer));
@@ -136,33 +126,29 @@ TEST_P(io_descriptor, events_after_the_end_of_a_multishot_do_not_reach_it) {
 }
 
 TEST_P(io_descriptor, a_delivery_may_cancel_what_the_same_event_lets_go_on) {
-  connection c = unix_connection();
-  const std::size_t stuffed = fill(c.ours);
-  endpoint ours(backend, std::move(c.ours));
+  full_endpoint ours(backend, unix_connection());
   many m(backend, io::opcode::receive_many, ours);
   one_shot sending(io::opcode::send, ours, "more", 4);
-  submit(m);
-  submit(sending);
-  backend.settle();
+  begin_to_wait(m);
+  begin_to_wait(sending);
   m.on_delivery = [&](int) { backend->cancel(sending); };
-  EXPECT_EQ(received_by(c.peer).size(), stuffed);
-  say(c.peer, "x");
+  EXPECT_EQ(received_by(ours.peer).size(), ours.stuffed);
+  say(ours.peer, "x");
   ASSERT_TRUE(backend.turn_until([&] { return sending.done() && m.bytes == "x"; }));
   backend.settle();
   EXPECT_EQ(sending.completions, 1);
-  EXPECT_EQ(received_by(c.peer), sending.result == 4 ? "more" : "") << sending.result;
+  EXPECT_EQ(received_by(ours.peer), sending.result == 4 ? "more" : "") << sending.result;
   stop(m);
 }
 
 TEST_P(io_descriptor, can_go_from_one_backend_to_another) {
-  connection c = unix_connection();
-  endpoint ours(backend, std::move(c.ours));
+  endpoint ours(backend, unix_connection());
   char buffer[16];
   one_shot first(io::opcode::receive_into, ours, buffer, sizeof(buffer));
-  say(c.peer, "one");
+  say(ours.peer, "one");
   EXPECT_EQ(perform(first), 3);
   backend->detach(ours);
-  say(c.peer, "two");
+  say(ours.peer, "two");
 
   turning_backend other(GetParam());
   ASSERT_TRUE(other);
@@ -177,7 +163,7 @@ TEST_P(io_descriptor, can_go_from_one_backend_to_another) {
 
 // ---- the end of a backend
 
-TEST_P(io_descriptor, what_is_in_flight_when_the_backend_dies_is_not_used_any_more) {
+TEST_P(io_descriptor, requests_in_flight_when_the_backend_dies_are_not_used_any_more) {
   connection reading = tcp_connection();
   connection full = unix_connection();
   connection streaming = tcp_connection();
@@ -237,17 +223,15 @@ TEST_P(io_descriptor, a_cancelled_connect_is_over_when_the_backend_dies) {
   EXPECT_EQ(r.where, io::phase::idle);
 }
 
-TEST_P(io_descriptor, who_waits_for_a_buffer_when_the_backend_dies_is_told) {
+TEST_P(io_descriptor, a_receive_that_waits_for_a_buffer_when_the_backend_dies_is_told) {
   if (!GetParam().is_epoll()) GTEST_SKIP() << "the ring forgets those that it has not armed again";
   io::backend_options options = turning_backend::small();
   options.buffer_count = 2;
   begin(options);
-  connection c = unix_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  receiver m(backend, io::opcode::receive_many, unix_connection());
   m.keeps_buffers = true;
   submit(m);
-  say(c.peer, random_bytes(10'000, 51));
+  say(m.peer, random_bytes(10'000, 51));
   ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
   backend.settle();  // now it has no buffer left
   EXPECT_FALSE(m.ended());
@@ -258,8 +242,7 @@ TEST_P(io_descriptor, who_waits_for_a_buffer_when_the_backend_dies_is_told) {
 TEST_P(io_descriptor, backends_come_and_go) {
   for (int i = 0; i < 20; ++i) {
     begin();
-    connection c = unix_connection();
-    endpoint ours(backend, std::move(c.ours));
+    endpoint ours(backend, unix_connection());
     one_shot r(io::opcode::send, ours, "x", 1);
     EXPECT_EQ(perform(r), 1);
   }

@@ -1,10 +1,18 @@
 // tests/contract/io_receive_many_buffers_test.cpp: opcode::receive_many when the pool is empty.
 #include "tests/contract/io_contract_fixture.hpp"
 
-#include <memory>
+#include <deque>
 
 namespace gyre::contract {
 namespace {
+
+/// A receiver that keeps its buffers.
+struct keeping_receiver : receiver {
+  explicit keeping_receiver(turning_backend& performer)
+      : receiver(performer, io::opcode::receive_many, tcp_connection()) {
+    keeps_buffers = true;
+  }
+};
 
 class io_receive_many_buffers : public io_contract {
  protected:
@@ -15,18 +23,19 @@ class io_receive_many_buffers : public io_contract {
     options.buffer_size = 256;
     begin(options);
   }
+  /// Its peer sends these bytes, until it has both buffers.
+  void exhaust(keeping_receiver& m, std::string_view bytes) {
+    submit(m);
+    say(m.peer, bytes);
+    EXPECT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
+  }
 };
 
 TEST_P(io_receive_many_buffers, waits_for_a_buffer_and_loses_nothing) {
   begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
+  keeping_receiver m(backend);
   const std::string bytes = random_bytes(10'000, 22);
-  say(c.peer, bytes);
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
+  exhaust(m, bytes);
   backend.settle();
   EXPECT_EQ(m.kept.size(), 2U);
   EXPECT_FALSE(m.ended()) << "an empty pool is not an end: " << m.last_result;
@@ -39,35 +48,28 @@ TEST_P(io_receive_many_buffers, waits_for_a_buffer_and_loses_nothing) {
   }
   m.release_kept();
   EXPECT_EQ(m.bytes, bytes);
-  c.peer.close();
-  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
-  EXPECT_EQ(m.last_result, 0);
+  m.peer.close();
+  EXPECT_EQ(result_of(m), 0);
 }
 
 TEST_P(io_receive_many_buffers, a_delivery_that_cancels_is_one_of_the_last_while_many_buffers_are_held) {
-  connection first = tcp_connection();
-  endpoint held(backend, std::move(first.ours));
-  many holder(backend, io::opcode::receive_many, held);
-  holder.keeps_buffers = true;
+  keeping_receiver holder(backend);
   submit(holder);
-  say(first.peer, random_bytes(20'000, 24));
+  say(holder.peer, random_bytes(20'000, 24));
   ASSERT_TRUE(backend.turn_until([&] { return holder.bytes.size() == 20'000; }));
   ASSERT_TRUE(backend->buffers().fills_up());
 
-  connection second = tcp_connection();
-  endpoint ours(backend, std::move(second.ours));
+  receiver m(backend, io::opcode::receive_many, tcp_connection());
   const std::string bytes = random_bytes(40'000, 25);
-  say(second.peer, bytes);
-  many m(backend, io::opcode::receive_many, ours);
-  m.on_delivery = [&](int) { backend->cancel(m); };
-  submit(m);
-  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
+  say(m.peer, bytes);
+  m.on_delivery = [&](int) { m.cancel(); };
+  perform(m);
   EXPECT_LE(m.sizes.size(), 4U);
-  EXPECT_EQ(m.bytes + received_by(ours.socket()), bytes);
+  EXPECT_EQ(m.bytes + received_by(m.socket()), bytes);
 
-  many rest(backend, io::opcode::receive_many, ours);
+  many rest(backend, io::opcode::receive_many, m);
   submit(rest);
-  say(second.peer, bytes);
+  say(m.peer, bytes);
   ASSERT_TRUE(backend.turn_until([&] { return rest.bytes.size() == bytes.size(); }));
   EXPECT_EQ(rest.bytes, bytes);
   stop(rest);
@@ -77,18 +79,14 @@ TEST_P(io_receive_many_buffers, a_delivery_that_cancels_is_one_of_the_last_while
 
 TEST_P(io_receive_many_buffers, an_idle_wait_for_a_buffer_does_not_spin) {
   begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
-  say(c.peer, random_bytes(2'000, 23));
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
+  keeping_receiver m(backend);
+  exhaust(m, random_bytes(2'000, 23));
   backend.settle();
-  const std::uint64_t calls = backend->system_calls();
-  const io::monotonic_time end = now() + 20 * milliseconds;
-  while (now() < end) backend.turn(end);
-  EXPECT_LE(backend->system_calls() - calls, 8U);
+  EXPECT_LE(backend.calls_of([&] {
+    const io::monotonic_time end = now() + 20 * milliseconds;
+    while (now() < end) backend.turn(end);
+  }),
+            8U);
   m.release_kept();
   m.keeps_buffers = false;
   ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() == 2'000; }));
@@ -97,68 +95,161 @@ TEST_P(io_receive_many_buffers, an_idle_wait_for_a_buffer_does_not_spin) {
 
 TEST_P(io_receive_many_buffers, can_be_cancelled_while_it_waits_for_a_buffer) {
   begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
+  keeping_receiver m(backend);
   const std::string bytes = random_bytes(3'000, 24);
-  say(c.peer, bytes);
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
+  exhaust(m, bytes);
   backend.settle();
-  stop(m);
-  EXPECT_EQ(m.last_result, -ECANCELED);
+  EXPECT_EQ(stop(m), -ECANCELED);
   m.release_kept();
   backend.settle();
-  EXPECT_EQ(m.bytes + received_by(ours.socket()), bytes);
+  EXPECT_EQ(m.bytes + received_by(m.socket()), bytes);
 }
 
 TEST_P(io_receive_many_buffers, shares_few_buffers_between_all_that_want_one) {
   begin_with_two_buffers();
-  constexpr std::size_t count = 6;
-  std::vector<owned_fd> peers;
-  std::vector<std::unique_ptr<endpoint>> ends;
-  std::vector<std::unique_ptr<many>> requests;
-  for (std::size_t i = 0; i < count; ++i) {
-    connection c = tcp_connection();
-    peers.push_back(std::move(c.peer));
-    ends.push_back(std::make_unique<endpoint>(backend, std::move(c.ours)));
-    requests.push_back(std::make_unique<many>(backend, io::opcode::receive_many, *ends.back()));
-    requests.back()->keeps_buffers = true;
-    submit(*requests.back());
-  }
-  for (std::size_t i = 0; i < count; ++i) say(peers[i], random_bytes(5'000, static_cast<std::uint32_t>(30 + i)));
+  std::deque<keeping_receiver> all;
+  for (int i = 0; i < 6; ++i) submit(all.emplace_back(backend));
+  const auto bytes_of = [](std::size_t i) { return random_bytes(5'000, static_cast<std::uint32_t>(30 + i)); };
+  for (std::size_t i = 0; i < all.size(); ++i) say(all[i].peer, bytes_of(i));
   const auto everything_arrived = [&] {
-    return std::all_of(requests.begin(), requests.end(), [](const auto& m) { return m->bytes.size() == 5'000; });
+    return std::all_of(all.begin(), all.end(), [](const receiver& m) { return m.bytes.size() == 5'000; });
   };
-  std::size_t rounds = 0;
-  for (; !everything_arrived() && rounds < 2'000; ++rounds) {
+  for (std::size_t rounds = 0; !everything_arrived() && rounds < 2'000; ++rounds) {
     backend.turn(now() + 50 * milliseconds);
-    for (auto& m : requests) m->release_kept();
+    for (receiver& m : all) m.release_kept();
   }
-  EXPECT_TRUE(everything_arrived());
-  for (std::size_t i = 0; i < count; ++i)
-    EXPECT_EQ(requests[i]->bytes, random_bytes(5'000, static_cast<std::uint32_t>(30 + i)));
-  for (auto& m : requests) stop(*m);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].bytes, bytes_of(i));
+  for (receiver& m : all) stop(m);
 }
 
 TEST_P(io_receive_many_buffers, an_end_is_seen_after_a_wait_for_buffers) {
   begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
-  say(c.peer, std::string(512, 'x'));  // exactly the size of the pool
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
-  c.peer.close();
+  keeping_receiver m(backend);
+  exhaust(m, std::string(512, 'x'));  // exactly the size of the pool
+  m.peer.close();
   backend.settle();
   m.release_kept();
-  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
-  EXPECT_EQ(m.last_result, 0);
+  EXPECT_EQ(result_of(m), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(backends, io_receive_many_buffers, every_backend, backend_name);
+INSTANTIATE_TEST_SUITE_P(backends, io_receive_many_buffers,
+                         ::testing::ValuesIn(every_kernel_with({io::opcode::receive_many})), backend_name);
+
+// ---- receives into large buffers
+
+class io_receive_large_many : public io_contract {
+ protected:
+  void begin_with(std::uint32_t count, std::uint32_t size) {
+    io::backend_options options = turning_backend::small();
+    options.large_buffer_count = count;
+    options.large_buffer_size = size;
+    begin(options);
+  }
+};
+
+TEST_P(io_receive_large_many, fills_large_buffers) {
+  receiver m(backend, io::opcode::receive_large_many, unix_connection());
+  const std::string bytes = random_bytes(6'000, 1);
+  say(m.peer, bytes);
+  submit(m);
+  ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() == bytes.size(); }));
+  EXPECT_EQ(m.bytes, bytes);
+  EXPECT_EQ(m.sizes, (std::vector<std::size_t>{4096, 6'000 - 4096}));
+  stop(m);
+}
+
+TEST_P(io_receive_large_many, leaves_every_buffer_with_the_pool_while_nothing_comes) {
+  receiver m(backend, io::opcode::receive_large_many, tcp_connection());
+  const std::uint32_t common = backend->buffers().available();
+  begin_to_wait(m);
+  EXPECT_EQ(backend->buffers().large_available(), backend->buffers().large_count());
+  EXPECT_EQ(backend->buffers().available(), common);
+  stop(m);
+}
+
+TEST_P(io_receive_large_many, ends_when_no_buffer_is_free_and_loses_nothing) {
+  receiver m(backend, io::opcode::receive_large_many, tcp_connection());
+  const std::string bytes = random_bytes(60'000, 2);
+  say(m.peer, bytes);
+  m.keeps_buffers = true;
+  EXPECT_EQ(perform(m), -ENOBUFS);
+  EXPECT_EQ(m.kept.size(), backend->buffers().large_count());
+  m.release_kept();
+  m.keeps_buffers = false;
+  m.code = io::opcode::receive_many;  // as its owner goes on
+  submit(m);
+  ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() == bytes.size(); }));
+  EXPECT_EQ(m.bytes, bytes);
+  stop(m);
+}
+
+TEST_P(io_receive_large_many, ends_at_the_first_byte_where_there_are_no_large_buffers) {
+  begin_with(0, 4096);
+  receiver m(backend, io::opcode::receive_large_many, tcp_connection());
+  begin_to_wait(m);
+  say(m.peer, "kept");
+  EXPECT_EQ(result_of(m), -ENOBUFS);
+  EXPECT_EQ(received_by(m.socket()), "kept");
+}
+
+TEST_P(io_receive_large_many, all_together_move_a_bounded_number_of_bytes_in_a_turn_and_each_has_its_turn) {
+  constexpr std::size_t share = std::size_t{128} << 10U;
+  constexpr std::size_t buffer = std::size_t{64} << 10U;
+  begin_with(64, buffer);
+  std::deque<receiver> all;
+  for (int i = 0; i < 12; ++i) {
+    receiver& each = all.emplace_back(backend, io::opcode::receive_large_many, unix_connection());
+    const int size = 1 << 20;
+    ::setsockopt(each.peer.get(), SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
+    submit(each);
+  }
+  backend.settle();
+  std::size_t stuffed = 0;
+  for (receiver& each : all) stuffed += fill(each.peer);
+  const auto received = [&] {
+    std::size_t sum = 0;
+    for (const receiver& each : all) sum += each.bytes.size();
+    return sum;
+  };
+  bool each_has_some = false;
+  for (const io::monotonic_time end = now() + patience; received() < stuffed;) {
+    ASSERT_LT(now(), end);
+    const std::size_t before = received();
+    backend.turn(now() + 20 * milliseconds);
+    EXPECT_LT(received() - before, share + buffer);
+    const bool had_some = std::exchange(
+        each_has_some, std::all_of(all.begin(), all.end(), [](const receiver& m) { return !m.bytes.empty(); }));
+    if (each_has_some && !had_some) {
+      for (const receiver& each : all) EXPECT_LE(each.bytes.size(), 4 * buffer) << "before the last had any";
+    }
+  }
+  for (receiver& each : all) stop(each);
+}
+
+INSTANTIATE_TEST_SUITE_P(backends, io_receive_large_many, every_backend, backend_name);
+
+// ---- both
+
+class io_receive_multishot : public io_contract {};
+
+TEST_P(io_receive_multishot, goes_on_before_its_completion_has_been_called) {
+  receiver m(backend, GetParam().code, unix_connection());
+  submit(m);
+  const std::size_t stuffed = fill(m.peer);
+  const io::monotonic_time begun = now();
+  while (m.bytes.size() < stuffed && now() < begun + patience) backend.collect(begun + patience);
+  EXPECT_EQ(m.bytes.size(), stuffed);
+  EXPECT_EQ(m.completions, 0);
+  EXPECT_LT(now() - begun, patience / 2) << "it waited although there was more";
+  backend.run_ready();
+  EXPECT_EQ(m.completions, 1);
+  stop(m);
+}
+
+INSTANTIATE_TEST_SUITE_P(backends, io_receive_multishot,
+                         ::testing::ValuesIn(every_backend_with({io::opcode::receive_many,
+                                                                 io::opcode::receive_large_many})),
+                         operation_name);
 
 }  // namespace
 }  // namespace gyre::contract

@@ -63,17 +63,16 @@ void conversation(scribe& s, connection c, bool ends_with_reset) {
 }
 
 void multishots(scribe& s, connection c, bool ends_with_reset) {
-  endpoint ours(s.backend(), std::move(c.ours));
-  many m(s.backend(), io::opcode::receive_many, ours);
-  say(c.peer, random_bytes(3'000, 61));
-  s.backend()->submit(m);
+  receiver m(s.backend(), io::opcode::receive_many, std::move(c));
+  say(m.peer, random_bytes(3'000, 61));
+  m.submit();
   EXPECT_TRUE(s.backend().turn_until([&] { return m.bytes.size() == 3'000; }));
   for (std::size_t size : m.sizes) s.note("received", static_cast<long>(size));
-  say(c.peer, "tail");
+  say(m.peer, "tail");
   if (ends_with_reset)
-    reset(c.peer);
+    reset(m.peer);
   else
-    c.peer.close();
+    m.peer.close();
   EXPECT_TRUE(s.backend().turn_until([&] { return m.ended(); }));
   s.note("received in all", static_cast<long>(m.bytes.size()));
   s.note("ended with", m.last_result);
@@ -129,7 +128,7 @@ std::string played_on(io::backend_kind kind) {
   return s.text();
 }
 
-TEST(io_same_results, on_both_backends) {
+TEST(io_same_results, come_from_both_backends) {
   const std::string reason = why_not(io::backend_kind::io_uring);
   if (!reason.empty()) GTEST_SKIP() << "no io_uring here: " << reason;
   EXPECT_EQ(played_on(io::backend_kind::io_uring), played_on(io::backend_kind::epoll));

@@ -42,13 +42,11 @@ TEST_P(io_wake_threads, several_threads_wake_while_io_goes_on) {
         backend->wake();
       }
     });
-  connection c = unix_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  receiver m(backend, io::opcode::receive_many, unix_connection());
   submit(m);
   std::size_t sent = 0;
   while (sum.load(std::memory_order_acquire) < wakers * wakes || m.bytes.size() < sent) {
-    if (sent < 500) sent += say(c.peer, "x");
+    if (sent < 500) sent += say(m.peer, "x");
     backend.turn(sent > m.bytes.size() ? io::do_not_wait : now() + milliseconds);
   }
   for (std::thread& t : threads) t.join();

@@ -1,6 +1,8 @@
 // tests/contract/sockets.hpp: sockets to try operations on, and actions of their peers. Plain system calls.
 #pragma once
 
+#include <gyre/io/owned_fd.hpp>
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -27,27 +29,7 @@ inline int checked(int result, const char* call) {
   return result;
 }
 
-/// Closes its descriptor.
-class owned_fd {
- public:
-  owned_fd() noexcept = default;
-  explicit owned_fd(int fd) noexcept : fd_(fd) {}
-  owned_fd(owned_fd&& other) noexcept : fd_(other.release()) {}
-  owned_fd& operator=(owned_fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~owned_fd() { close(); }
-
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  int release() noexcept { return std::exchange(fd_, -1); }
-  void close() noexcept {
-    if (fd_ >= 0) ::close(release());
-  }
-
- private:
-  int fd_ = -1;
-};
+using gyre::owned_fd;
 
 inline owned_fd new_socket(int family) {
   return owned_fd(checked(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket"));

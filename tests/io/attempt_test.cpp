@@ -162,9 +162,9 @@ TEST(attempt_accept, gives_non_blocking_close_on_exec_descriptors) {
   attempted r(opcode::accept, d);
   EXPECT_FALSE(performer->attempt(r));
   EXPECT_FALSE(d.readable);
-  const contract::owned_fd client = server.begin_connect();
+  const owned_fd client = server.begin_connect();
   ASSERT_TRUE(performer->attempt(r));
-  const contract::owned_fd accepted(r.result);
+  const owned_fd accepted(r.result);
   EXPECT_NE(::fcntl(accepted.get(), F_GETFL) & O_NONBLOCK, 0);
   EXPECT_NE(::fcntl(accepted.get(), F_GETFD) & FD_CLOEXEC, 0);
 }
@@ -172,7 +172,7 @@ TEST(attempt_accept, gives_non_blocking_close_on_exec_descriptors) {
 TEST(attempt_connect, begins_and_can_be_tried_again) {
   turning_backend performer{backend_kind::epoll};
   const tcp_server server;
-  const contract::owned_fd socket = new_socket(AF_INET);
+  const owned_fd socket = new_socket(AF_INET);
   descriptor d{.fd = socket.get()};
   attempted r(opcode::connect, d, &server.address, sizeof(server.address));
   int tries = 0;
@@ -185,12 +185,12 @@ TEST(attempt_connect, begins_and_can_be_tried_again) {
 TEST(attempt_connect, has_to_wait_for_room_in_a_unix_backlog) {
   turning_backend performer{backend_kind::epoll};
   const unix_server server(0);
-  const contract::owned_fd first = new_socket(AF_UNIX);
+  const owned_fd first = new_socket(AF_UNIX);
   descriptor one{.fd = first.get()};
   attempted r1(opcode::connect, one, &server.address, server.size);
   EXPECT_TRUE(performer->attempt(r1));
   EXPECT_EQ(r1.result, 0);
-  const contract::owned_fd second = new_socket(AF_UNIX);
+  const owned_fd second = new_socket(AF_UNIX);
   descriptor two{.fd = second.get()};
   attempted r2(opcode::connect, two, &server.address, server.size);
   EXPECT_FALSE(performer->attempt(r2));

@@ -67,7 +67,7 @@ TEST(backend_choice, a_filter_that_allows_the_setup_and_denies_what_comes_after_
   }
 }
 
-TEST(backend_choice, without_memory_for_a_ring_it_is_epoll_with_the_limit_in_the_reason) {
+TEST(backend_choice, is_epoll_with_the_limit_in_the_reason_where_memory_lacks_for_a_ring) {
   if (::getuid() != 0) GTEST_SKIP() << "only root can become another user";
   if (!gyre_test::io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
   const outcome got = in_child([] {

@@ -13,62 +13,49 @@ namespace {
 class epoll_backend_test : public ::testing::Test {
  protected:
   turning_backend backend{io::backend_kind::epoll};
-
-  /// The number of system calls that `action` causes in the backend.
-  template <class Action>
-  std::uint64_t calls_of(Action action) {
-    const std::uint64_t before = backend->system_calls();
-    action();
-    return backend->system_calls() - before;
-  }
 };
 
 TEST_F(epoll_backend_test, does_not_ask_when_nothing_is_registered_and_it_may_not_wait) {
-  EXPECT_EQ(calls_of([&] { backend.turn(); }), 0U);
-  EXPECT_EQ(calls_of([&] { backend.turn(now() + milliseconds); }), 1U);
+  EXPECT_EQ(backend.calls_of([&] { backend.turn(); }), 0U);
+  EXPECT_EQ(backend.calls_of([&] { backend.turn(now() + milliseconds); }), 1U);
 }
 
 TEST_F(epoll_backend_test, receives_a_message_with_two_system_calls) {
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  backend->submit(m);
+  receiver m(backend, io::opcode::receive_many, tcp_connection());
+  m.submit();
   backend.settle();
   for (int i = 0; i < 10; ++i) {
-    say(c.peer, "request");
+    say(m.peer, "request");
     const std::size_t before = m.bytes.size();
-    EXPECT_EQ(calls_of([&] { ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() > before; })); }), 2U)
+    EXPECT_EQ(backend.calls_of([&] { ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() > before; })); }), 2U)
         << "the event, the bytes, and no look whether there are more";
   }
-  backend->cancel(m);
+  m.cancel();
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
 }
 
 TEST_F(epoll_backend_test, sends_with_one_system_call) {
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
+  endpoint ours(backend, tcp_connection());
   backend.settle();
   one_shot r(io::opcode::send, ours, "x", 1);
   ++r.submissions;
-  EXPECT_EQ(calls_of([&] {
-              backend->submit(r);
-              backend.turn();
-            }),
+  EXPECT_EQ(backend.calls_of([&] {
+    backend->submit(r);
+    backend.turn();
+  }),
             1U);
   EXPECT_TRUE(r.done());
 }
 
 TEST_F(epoll_backend_test, looks_at_the_kernel_at_least_every_eighth_turn) {
-  connection busy = unix_connection();
-  connection waiting = unix_connection();
-  endpoint one(backend, std::move(busy.ours));
-  endpoint two(backend, std::move(waiting.ours));
+  endpoint one(backend, unix_connection());
+  endpoint two(backend, unix_connection());
   char byte = 0;
   one_shot r(io::opcode::receive_into, two, &byte, 1);
   ++r.submissions;
   backend->submit(r);
   backend.settle();
-  say(waiting.peer, "x");
+  say(two.peer, "x");
   int turns = 0;
   for (; !r.done() && turns < 100; ++turns) {
     one_shot w(io::opcode::send, one, "y", 1);
@@ -86,7 +73,7 @@ TEST_F(epoll_backend_test, hands_out_a_limited_number_of_results_of_one_descript
   std::vector<owned_fd> clients;
   for (int i = 0; i < 200; ++i) clients.push_back(server.begin_connect());
   many accepting(backend, io::opcode::accept_many, listener);
-  backend->submit(accepting);
+  accepting.submit();
   std::vector<std::size_t> accepted;
   while (accepting.results.size() < 200 && accepted.size() < 100) {
     const std::size_t before = accepting.results.size();
@@ -95,7 +82,7 @@ TEST_F(epoll_backend_test, hands_out_a_limited_number_of_results_of_one_descript
   }
   EXPECT_EQ(accepting.results.size(), 200U);
   EXPECT_LE(*std::max_element(accepted.begin(), accepted.end()), 64U);
-  backend->cancel(accepting);
+  accepting.cancel();
   ASSERT_TRUE(backend.turn_until([&] { return accepting.ended(); }));
 }
 
@@ -119,14 +106,13 @@ TEST_F(epoll_backend_in_a_child, works_without_epoll_pwait2) {
       backend.turn(deadline);
       well = well && now() >= deadline && now() < deadline + 2'000 * milliseconds;
     }
-    connection c = unix_connection();
-    endpoint ours(backend, std::move(c.ours));
+    endpoint ours(backend, unix_connection());
     char byte = 0;
     one_shot r(io::opcode::receive_into, ours, &byte, 1);
     ++r.submissions;
     backend->submit(r);
     backend.turn();
-    say(c.peer, "x");
+    say(ours.peer, "x");
     while (!r.done()) backend.turn(io::wait_forever);
     backend->wake();
     backend.turn(io::wait_forever);
@@ -136,7 +122,7 @@ TEST_F(epoll_backend_in_a_child, works_without_epoll_pwait2) {
   EXPECT_EXIT(old_kernel(EPERM), ::testing::ExitedWithCode(0), "") << "the filters of older containers answer so";
 }
 
-TEST_F(epoll_backend_in_a_child, without_any_way_to_wait_it_stops_the_program_with_a_sentence) {
+TEST_F(epoll_backend_in_a_child, stops_the_program_with_a_sentence_when_it_has_no_way_to_wait) {
   const auto denied_later = [] {
     turning_backend backend(io::backend_kind::epoll);
     gyre_test::deny_call(SYS_epoll_pwait2, EPERM);
@@ -156,14 +142,13 @@ TEST_F(epoll_backend_in_a_child, a_descriptor_that_cannot_be_registered_is_the_e
   const auto no_watch_left = [] {
     turning_backend backend(io::backend_kind::epoll);
     gyre_test::deny_call(SYS_epoll_ctl, ENOSPC);
-    connection c = unix_connection();
-    endpoint ours(backend, std::move(c.ours));
+    endpoint ours(backend, unix_connection());
     char byte = 0;
     one_shot r(io::opcode::receive_into, ours, &byte, 1);
     ++r.submissions;
     backend->submit(r);
     many m(backend, io::opcode::receive_many, ours);
-    backend->submit(m);
+    m.submit();
     while (!r.done() || !m.ended()) backend.turn(io::wait_forever);
     leave(r.result == -ENOSPC && m.last_result == -ENOSPC && backend->in_flight() == 0);
   };

@@ -155,7 +155,7 @@ TEST(line_output, a_socket_that_takes_no_more_does_not_wait) {
   EXPECT_EQ(log.write(line), -EPIPE);
 }
 
-TEST(line_output, what_is_not_open_is_refused) { EXPECT_THROW(line_output(-1, "the log"), gyre::io_error); }
+TEST(line_output, refuses_a_descriptor_that_is_not_open) { EXPECT_THROW(line_output(-1, "the log"), gyre::io_error); }
 
 TEST(line_output, one_call_writes_without_waiting_and_without_a_free_descriptor) {
   const auto said = gyre_test::in_child_process([] {

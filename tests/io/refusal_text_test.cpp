@@ -104,7 +104,7 @@ TEST(refusal_text, a_denial_without_a_filter_points_at_a_security_module) {
   EXPECT_EQ(described(ENOSYS, "epoll_create1"), "epoll_create1 failed with ENOSYS: the kernel has no such call");
 }
 
-TEST(refusal_text, what_cannot_be_read_is_not_blamed) {
+TEST(refusal_text, does_not_blame_a_setting_that_cannot_be_read) {
   const auto said = gyre_test::in_child_process([&] {
     gyre_test::deny_call(SYS_openat, EACCES);  // as without /proc
     return described(EPERM) + " | " + described(ENOSYS);
