@@ -46,7 +46,7 @@ bool accepts_by_call() { return gyre::event_loop::current().backend().name() == 
 
 }  // namespace
 
-TEST_F(accept_error, of_one_connection_costs_that_connection_and_not_the_listener) {
+TEST_F(accept_error, on_one_connection_costs_that_connection_and_not_the_listener) {
   for (const int error : {EPERM, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT,
                           ECONNRESET, ECONNABORTED, EPROTO, EINTR})
     run_virtual([error]() -> gyre::task<> {
@@ -61,7 +61,7 @@ TEST_F(accept_error, of_one_connection_costs_that_connection_and_not_the_listene
     });
 }
 
-TEST_F(accept_error, of_one_connection_costs_that_connection_when_the_listener_finishes) {
+TEST_F(accept_error, on_one_connection_costs_only_that_connection_when_the_listener_finishes) {
   for (const int error : {EPERM, ECONNABORTED, EPROTO, EINTR})
     run_virtual([error]() -> gyre::task<> {
       auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
@@ -78,7 +78,7 @@ TEST_F(accept_error, of_one_connection_costs_that_connection_when_the_listener_f
     });
 }
 
-TEST_F(accept_error, of_every_connection_makes_the_listener_pause_and_go_on) {
+TEST_F(accept_error, on_every_connection_makes_the_listener_pause_and_go_on) {
   run_virtual([]() -> gyre::task<> {
     if (!accepts_by_call()) co_return;
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
@@ -93,7 +93,7 @@ TEST_F(accept_error, of_every_connection_makes_the_listener_pause_and_go_on) {
   });
 }
 
-TEST_F(accept_error, of_a_shortage_makes_the_listener_pause_and_go_on) {
+TEST_F(accept_error, by_a_shortage_makes_the_listener_pause_and_go_on) {
   for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM})
     run_virtual([error]() -> gyre::task<> {
       if (!accepts_by_call()) co_return;
@@ -109,7 +109,7 @@ TEST_F(accept_error, of_a_shortage_makes_the_listener_pause_and_go_on) {
     });
 }
 
-TEST_F(accept_error, of_the_listener_itself_ends_it) {
+TEST_F(accept_error, ends_a_listener_that_it_concerns_itself) {
   run_virtual([]() -> gyre::task<> {
     if (!accepts_by_call()) co_return;
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");

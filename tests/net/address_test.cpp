@@ -58,7 +58,7 @@ TEST(address, the_default_one_is_empty) {
   EXPECT_EQ(none.with_port(80).port(), 0);
 }
 
-TEST(address, reads_v4) {
+TEST(address, reads_ipv4_with_a_port) {
   const address a("127.0.0.1:80");
   EXPECT_TRUE(a.is_v4());
   EXPECT_FALSE(a.is_v6());
@@ -122,7 +122,7 @@ TEST(address, ports_go_from_0_to_65535) {
   EXPECT_FALSE(address::parse("1.2.3.4:99999999999999999999"));
 }
 
-TEST(address, what_is_not_exactly_an_address_is_rejected) {
+TEST(address, rejects_a_text_that_is_not_exactly_an_address) {
   const std::string bad[] = {
       "",
       ":",
@@ -225,7 +225,7 @@ TEST(address, an_ipv4_mapped_one_has_an_ipv4_form) {
   EXPECT_TRUE(address().unmapped().empty());
 }
 
-TEST(address, what_it_prints_it_reads) {
+TEST(address, reads_the_text_that_it_prints) {
   for (const char* text : {"0.0.0.0:0", "255.255.255.255:65535", "[::]:0", "[fe80::1%lo]:9", "[2001:db8::5]:443"}) {
     EXPECT_EQ(address(text).string(), text);
     EXPECT_EQ(address(address(text).string()), address(text));
@@ -258,7 +258,7 @@ TEST(address, takes_a_longer_buffer_than_needed_as_accept_gives_it) {
   EXPECT_EQ(address::from_raw(&storage, sizeof(storage)).string(), "10.0.0.7:80");
 }
 
-TEST(address, what_is_no_ip_socket_address_is_empty) {
+TEST(address, is_empty_when_made_from_another_kind_of_socket_address) {
   sockaddr_storage storage{};
   storage.ss_family = AF_UNIX;
   EXPECT_TRUE(address::from_raw(&storage, sizeof(storage)).empty());

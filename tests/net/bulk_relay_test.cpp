@@ -178,24 +178,29 @@ gyre::task<> cancel_copying(Relays& all) {
 
 using two_relays = std::array<relayed<>, 2>;
 
-}  // namespace
-
-TEST(bulk_relay, several_at_once_use_pipes_and_pass_on_each_byte) {
-  run_bulk([]() -> gyre::task<> {
-    std::array<relayed<>, 4> all;
-    for (auto& each : all) co_await each.start();
-    co_await pass_through(all);
-    EXPECT_GT(pipes().lent(), 0U);
+/// Runs `body` with two relays that move bulk. It may leave them running.
+void run_promoted(body_ref<two_relays&> body) {
+  run_bulk([&]() -> gyre::task<> {
+    two_relays here;
+    co_await promote(here);
+    co_await body(here);
+    co_await cancel_copying(here);
   });
 }
 
-TEST(bulk_relay, several_between_unix_sockets_pass_on_each_byte) {
-  run_bulk([]() -> gyre::task<> {
-    std::array<relayed<gyre::unix_stream>, 4> all;
-    for (auto& each : all) co_await each.start();
-    co_await pass_through(all);
-    EXPECT_GT(pipes().lent(), 0U);
-  });
+}  // namespace
+
+TEST(bulk_relay, several_at_once_use_pipes_and_pass_on_each_byte) {
+  const auto relay_several = []<class Stream>() {
+    run_bulk([]() -> gyre::task<> {
+      std::array<relayed<Stream>, 4> all;
+      for (auto& each : all) co_await each.start();
+      co_await pass_through(all);
+      EXPECT_GT(pipes().lent(), 0U);
+    });
+  };
+  relay_several.operator()<gyre::tcp_stream>();
+  relay_several.operator()<gyre::unix_stream>();
 }
 
 TEST(bulk_relay, more_than_there_are_pipes_pass_on_each_byte) {
@@ -330,9 +335,7 @@ TEST(bulk_relay, that_is_cancelled_anywhere_has_passed_on_a_prefix_of_what_was_s
 }
 
 TEST(bulk_relay, reports_a_reset_of_its_source_as_an_error_and_passes_it_on) {
-  run_bulk([]() -> gyre::task<> {
-    two_relays here;
-    co_await promote(here);
+  run_promoted([](two_relays& here) -> gyre::task<> {
     relayed<>& one = here[0];
     one.client.set_reset_on_close(true);
     one.client = gyre::tcp_stream();
@@ -341,7 +344,6 @@ TEST(bulk_relay, reports_a_reset_of_its_source_as_an_error_and_passes_it_on) {
     EXPECT_NE(failure.find("Connection reset by peer"), std::string::npos) << failure;
     const std::string seen = co_await error_of(expect_bulk(one.server, 0));
     EXPECT_NE(seen.find("Connection reset by peer"), std::string::npos) << seen << " instead of an end";
-    co_await cancel_copying(here);
   });
 }
 
@@ -380,9 +382,7 @@ TEST(bulk_relay, into_a_connection_that_was_reset_is_an_error_and_no_signal) {
 }
 
 TEST(bulk_relay, passes_on_the_end_of_one_direction_while_the_other_goes_on) {
-  run_bulk([]() -> gyre::task<> {
-    two_relays here;
-    co_await promote(here);
+  run_promoted([](two_relays& here) -> gyre::task<> {
     for (auto& each : here) {
       co_await each.client.shutdown_write();
       std::array<std::byte, 10> rest;
@@ -402,9 +402,7 @@ TEST(bulk_relay, passes_on_the_end_of_one_direction_while_the_other_goes_on) {
 }
 
 TEST(bulk_relay, goes_back_to_common_buffers_when_its_messages_become_small) {
-  run_bulk([]() -> gyre::task<> {
-    two_relays here;
-    co_await promote(here);
+  run_promoted([](two_relays& here) -> gyre::task<> {
     for (auto& each : here) {
       for (unsigned n = 0; n < 50; ++n) {
         co_await send_bulk(each.client, n, 10, false);
@@ -418,7 +416,6 @@ TEST(bulk_relay, goes_back_to_common_buffers_when_its_messages_become_small) {
       co_await expect_bulk(here[0].server, n, 10, false);
     }
     EXPECT_EQ(pipes().lent(), before);
-    co_await cancel_copying(here);
   });
 }
 
@@ -441,9 +438,7 @@ TEST(bulk_relay, a_stream_no_longer_counts_as_bulk_when_its_messages_have_become
 }
 
 TEST(bulk_relay, goes_on_after_urgent_data) {
-  run_bulk([]() -> gyre::task<> {
-    two_relays here;
-    co_await promote(here);
+  run_promoted([](two_relays& here) -> gyre::task<> {
     relayed<>& one = here[0];
     for (int n = 0; n < 3; ++n) {
       EXPECT_EQ(::send(one.client.native_descriptor(), "!", 1, MSG_OOB | MSG_NOSIGNAL), 1);
@@ -451,18 +446,14 @@ TEST(bulk_relay, goes_on_after_urgent_data) {
       const std::string failure = co_await error_of(expect_bulk(one.server, 3, 400'000, false));
       EXPECT_EQ(failure, "");
     }
-    co_await cancel_copying(here);
   });
 }
 
 TEST(bulk_relay, that_its_program_closes_in_the_middle_ends_with_an_error) {
-  run_bulk([]() -> gyre::task<> {
-    two_relays here;
-    co_await promote(here);
+  run_promoted([](two_relays& here) -> gyre::task<> {
     here[0].front.cancel();
     const std::string failure = co_await error_of(joined(here[0].copying));
     EXPECT_NE(failure.find("canceled"), std::string::npos) << failure;
-    co_await cancel_copying(here);
   });
 }
 

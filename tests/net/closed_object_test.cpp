@@ -127,8 +127,7 @@ TEST(closed_listener, accepting_stops_the_program_and_stopping_does_nothing) {
 }
 
 TEST(closed_stream, may_be_closed_and_cancelled_again_and_says_that_it_is_not_open) {
-  run_test([]() -> task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> task<> {
     co_await pair.client.close();
     EXPECT_FALSE(pair.client.is_open());
     EXPECT_EQ(pair.client.native_descriptor(), -1);

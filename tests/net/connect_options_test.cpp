@@ -8,8 +8,7 @@
 using namespace gyre_test;
 
 TEST(connect_options, a_connection_comes_from_the_local_address_that_was_asked_for) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     gyre::connect_options options;
     options.local = gyre::address("127.0.0.2:0");
     auto client = co_await gyre::tcp_stream::connect(listener.local_address(), options);
@@ -20,8 +19,7 @@ TEST(connect_options, a_connection_comes_from_the_local_address_that_was_asked_f
 }
 
 TEST(connect_options, the_local_port_can_be_chosen_too) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     gyre::connect_options options;
     options.local = gyre::tcp_listener::bind(own_loopback()).local_address();  // a port that was free just now
     auto client = co_await gyre::tcp_stream::connect(listener.local_address(), options);
@@ -56,8 +54,7 @@ TEST(connect_options, a_connection_goes_through_the_interface_that_was_asked_for
 }
 
 TEST(connect_options, open_connection_passes_them_on) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     gyre::happy_eyeballs_options options;
     options.connecting.local = gyre::address("127.0.0.3:0");
     auto connection = co_await gyre::open_connection(listener.local_address().string(), options);

@@ -45,6 +45,26 @@ inline gyre::task<connected_pair> connect_pair() {
 /// the test instead of hanging it.
 inline void run_test(body_ref<> body) { EXPECT_NO_THROW(gyre::run(gyre::timeout(60s, body()))); }
 
+/// The same with the two ends of a TCP connection, of a Unix socket, or with a listener.
+inline void run_with_pair(body_ref<connected_pair&> body) {
+  run_test([&]() -> gyre::task<> {
+    auto pair = co_await connect_pair();
+    co_await body(pair);
+  });
+}
+inline void run_with_unix_pair(body_ref<gyre::unix_stream_pair&> body) {
+  run_test([&]() -> gyre::task<> {
+    auto pair = gyre::unix_stream::pair();
+    co_await body(pair);
+  });
+}
+inline void run_with_listener(body_ref<gyre::tcp_listener&> body) {
+  run_test([&]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    co_await body(listener);
+  });
+}
+
 inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -52,6 +72,13 @@ inline std::string text_of(std::span<const std::byte> bytes) {
 
 /// Lets every ready task run, and the kernel deliver what is in flight within this machine.
 inline gyre::task<> settle() { co_await gyre::sleep(5ms); }
+
+/// The next bytes that receive() lends.
+template <class Stream>
+gyre::task<> expect_received(Stream& from, std::string expected) {
+  const gyre::buffer_lease lease = co_await from.receive();
+  EXPECT_EQ(lease.text(), expected);
+}
 
 inline gyre::task<std::string> read_text_to_end(gyre::tcp_stream& from) {
   std::string all;

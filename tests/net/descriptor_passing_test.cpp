@@ -40,8 +40,7 @@ gyre::task<> send_with_descriptor(gyre::unix_stream& to, std::string_view bytes,
 }  // namespace
 
 TEST(descriptor_passing, a_descriptor_arrives_with_the_bytes_it_was_sent_with) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     const gyre::owned_fd pipe = pipe_with("inside");
     co_await send_with_descriptor(pair.first, "take this", pipe);
     std::array<std::byte, 64> buffer{};
@@ -54,8 +53,7 @@ TEST(descriptor_passing, a_descriptor_arrives_with_the_bytes_it_was_sent_with) {
 }
 
 TEST(descriptor_passing, the_receiver_waits_and_gets_as_many_as_may_be_passed) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     auto receiving = gyre::spawn([&]() -> gyre::task<std::size_t> {
       std::array<std::byte, 64> buffer{};
       const auto came = co_await pair.second.receive_descriptors(buffer);
@@ -71,8 +69,7 @@ TEST(descriptor_passing, the_receiver_waits_and_gets_as_many_as_may_be_passed) {
 }
 
 TEST(descriptor_passing, bytes_without_descriptors_come_as_they_are) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     co_await pair.first.write_all("plain");
     std::array<std::byte, 64> buffer{};
     const auto came = co_await pair.second.receive_descriptors(buffer);
@@ -85,8 +82,7 @@ TEST(descriptor_passing, bytes_without_descriptors_come_as_they_are) {
 }
 
 TEST(descriptor_passing, a_long_message_sends_them_once_and_all_of_its_bytes) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     const std::vector<std::byte> bytes = pattern(1 << 20);
     const gyre::owned_fd pipe = pipe_with("x");
     auto sending = gyre::spawn([&]() -> gyre::task<> {
@@ -109,9 +105,8 @@ TEST(descriptor_passing, a_long_message_sends_them_once_and_all_of_its_bytes) {
   });
 }
 
-TEST(descriptor_passing, what_cannot_be_sent_is_refused) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+TEST(descriptor_passing, refuses_messages_that_cannot_be_sent) {
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     const std::vector<int> none;
     const std::vector<int> one(1, 0);
     const std::vector<int> too_many(gyre::max_passed_descriptors + 1, 0);
@@ -127,9 +122,8 @@ TEST(descriptor_passing, what_cannot_be_sent_is_refused) {
   });
 }
 
-TEST(descriptor_passing, without_a_free_number_all_are_closed_and_the_bytes_stay) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+TEST(descriptor_passing, closes_all_and_keeps_the_bytes_when_no_number_is_free) {
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     const gyre::owned_fd pipe = pipe_with("x");
     co_await send_with_descriptor(pair.first, "bytes", pipe);
     rlimit before{};
@@ -139,16 +133,14 @@ TEST(descriptor_passing, without_a_free_number_all_are_closed_and_the_bytes_stay
     std::array<std::byte, 64> buffer{};
     const auto outcome = co_await gyre::as_expected(pair.second.receive_descriptors(buffer));
     EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-    EXPECT_FALSE(outcome.has_value());
-    if (!outcome) EXPECT_EQ(outcome.error(), std::errc::too_many_files_open);
+    EXPECT_EQ(code_of(outcome), std::errc::too_many_files_open);
     const std::size_t n = co_await pair.second.read_some(buffer);
     EXPECT_EQ(text_of(std::span(buffer).first(n)), "bytes");
   });
 }
 
 TEST(descriptor_passing, after_receive_it_is_refused) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     const auto late = co_await gyre::as_expected(gyre::timeout(1ms, pair.second.receive()));
     EXPECT_FALSE(late.has_value());
     std::array<std::byte, 64> buffer{};
@@ -158,8 +150,7 @@ TEST(descriptor_passing, after_receive_it_is_refused) {
 }
 
 TEST(descriptor_passing, a_time_out_takes_nothing) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     std::array<std::byte, 64> buffer{};
     const auto late = co_await gyre::as_expected(gyre::timeout(2ms, pair.second.receive_descriptors(buffer)));
     EXPECT_EQ(late.error(), std::errc::timed_out);

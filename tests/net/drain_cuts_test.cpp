@@ -1,6 +1,7 @@
 // tests/net/drain_cuts_test.cpp: a stop never looks like the end of a stream, so no part passes for the whole.
 #include <gyre/net/start_server.hpp>
 
+#include "tests/net/echo.hpp"
 #include "tests/net/stream_outcome.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -108,24 +109,15 @@ TEST(drain_cuts, at_the_deadline_a_relay_resets_both_sides) {
 }
 
 TEST(drain_cuts, at_the_deadline_a_session_is_cancelled_and_its_client_sees_a_reset) {
-  run_virtual([]() -> task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(read_for_ever, {.drain = 3s}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
-    co_await client.write_all("part");
-    gyre::request_stop();
-    EXPECT_EQ((co_await read_all_of(client)).end, "Connection reset by peer");
-    co_await serving;
-  });
+  run_virtual([]() -> task<> { EXPECT_EQ((co_await cut_off_in(read_for_ever)).end, "Connection reset by peer"); });
 }
 
 TEST(drain_cuts, a_session_that_never_ran_is_reset_at_the_deadline_too) {
   run_virtual([]() -> task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(read_for_ever, {.drain = 0s}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(read_for_ever, {.drain = 0s});
+    auto client = co_await server.connect();
     gyre::request_stop();
-    co_await serving;
+    co_await server.serving;
     const std::string end = (co_await read_all_of(client)).end;
     EXPECT_EQ(end, "Connection reset by peer");
   });
@@ -138,9 +130,8 @@ TEST(drain_cuts, the_second_signal_resets_the_sessions) {
   std::optional<outcome> seen;
   const int code = gyre::run_main(
       [](std::optional<outcome>& result) -> task<int> {
-        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-        auto serving = gyre::spawn(listener.serve(read_for_ever, {.drain = 1h}));
-        auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+        test_server server(read_for_ever, {.drain = 1h});
+        auto client = co_await server.connect();
         co_await client.write_all("part");
         co_await settle();
         ::raise(SIGTERM);
@@ -158,7 +149,6 @@ TEST(drain_cuts, the_second_signal_resets_the_sessions) {
 TEST(drain_cuts, a_stream_that_its_handler_has_passed_on_is_not_reset) {
   run_virtual([]() -> task<> {
     std::optional<gyre::tcp_stream> kept;
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     bool first = true;
     auto handler = [&](gyre::tcp_stream peer) -> task<> {
       if (std::exchange(first, false)) {
@@ -168,14 +158,14 @@ TEST(drain_cuts, a_stream_that_its_handler_has_passed_on_is_not_reset) {
       auto reading = read_for_ever(std::move(peer));
       co_await std::move(reading);
     };
-    auto serving = gyre::spawn(listener.serve(handler, {.drain = 3s}));
-    auto passed_on = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(handler, {.drain = 3s});
+    auto passed_on = co_await server.connect();
     co_await settle();
-    auto served = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto served = co_await server.connect();
     co_await settle();
     gyre::request_stop();
     EXPECT_EQ((co_await read_all_of(served)).end, "Connection reset by peer");
-    co_await serving;
+    co_await server.serving;
     co_await kept->write_all("whole");
     kept.reset();
     const outcome rest = co_await read_all_of(passed_on);
@@ -184,7 +174,7 @@ TEST(drain_cuts, a_stream_that_its_handler_has_passed_on_is_not_reset) {
   });
 }
 
-TEST(drain_cuts, what_a_cancelled_session_had_buffered_does_not_pass_for_the_whole) {
+TEST(drain_cuts, an_answer_that_a_cancelled_session_had_buffered_does_not_pass_for_the_whole) {
   run_virtual([]() -> task<> {
     auto answer = [](gyre::stream_reader& in, gyre::stream_writer& out) -> task<> {
       (void)co_await in.read_line();
@@ -202,37 +192,26 @@ TEST(drain_cuts, what_a_cancelled_session_had_buffered_does_not_pass_for_the_who
   });
 }
 
-TEST(drain_cuts, a_copy_to_the_end_that_fails_resets_its_target) {
-  run_test([]() -> task<> {
-    connected_pair from = co_await connect_pair();
-    connected_pair to = co_await connect_pair();
-    auto copying = gyre::spawn(gyre::copy_to_end(from.server, to.client));
-    co_await from.client.write_all("part");
-    std::array<std::byte, 4> part{};
-    co_await to.server.read_exactly(part);
-    from.client.abort();
-    EXPECT_NE(co_await error_of(std::move(copying)), "");
-    EXPECT_EQ((co_await read_all_of(to.server)).end, "Connection reset by peer");
-  });
-}
-
-TEST(drain_cuts, a_copy_to_the_end_that_is_cancelled_resets_its_target) {
-  run_test([]() -> task<> {
-    connected_pair from = co_await connect_pair();
-    connected_pair to = co_await connect_pair();
-    auto copying = gyre::spawn(gyre::copy_to_end(from.server, to.client));
-    co_await from.client.write_all("part");
-    std::array<std::byte, 4> part{};
-    co_await to.server.read_exactly(part);
-    copying.cancel();
-    co_await copying.wait();
-    EXPECT_EQ((co_await read_all_of(to.server)).end, "Connection reset by peer");
-  });
+TEST(drain_cuts, a_copy_to_the_end_that_fails_or_is_cancelled_resets_its_target) {
+  for (const bool fails : {true, false})
+    run_with_pair([fails](connected_pair& from) -> task<> {
+      connected_pair to = co_await connect_pair();
+      auto copying = gyre::spawn(gyre::copy_to_end(from.server, to.client));
+      co_await from.client.write_all("part");
+      std::array<std::byte, 4> part{};
+      co_await to.server.read_exactly(part);
+      if (fails)
+        from.client.abort();
+      else
+        copying.cancel();
+      co_await copying.wait();
+      EXPECT_EQ(copying.state().has_failed(), fails);
+      EXPECT_EQ((co_await read_all_of(to.server)).end, "Connection reset by peer");
+    });
 }
 
 TEST(drain_cuts, a_stream_whose_write_was_cut_off_ends_with_a_reset) {
-  run_test([]() -> task<> {
-    connected_pair pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> task<> {
     const std::vector<std::byte> much(std::size_t{16} << 20U);
     const auto cut = co_await gyre::as_expected(gyre::timeout(20ms, pair.server.write_all(std::span(much))));
     EXPECT_FALSE(cut.has_value());
@@ -252,13 +231,12 @@ TEST(drain_cuts, a_session_that_has_returned_is_not_reset_although_the_deadline_
       for (int i = 0; i < 300; ++i) gyre::spawn([]() -> task<> { co_return; }).detach();
       gyre::request_stop();
     };
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(respond, {.drain = 0s}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(respond, {.drain = 0s});
+    auto client = co_await server.connect();
     const outcome seen = co_await read_all_of(client);
     EXPECT_EQ(seen.bytes.size(), answer.size());
     EXPECT_EQ(seen.end, "end");
-    co_await serving;
+    co_await server.serving;
   });
 }
 
@@ -271,12 +249,11 @@ TEST(drain_cuts, a_session_that_has_ended_its_writing_is_not_reset_while_it_wait
       auto waiting = read_for_ever(std::move(peer));
       co_await std::move(waiting);
     };
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(respond, {.drain = 3s}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(respond, {.drain = 3s});
+    auto client = co_await server.connect();
     co_await settle();
     gyre::request_stop();
-    co_await serving;
+    co_await server.serving;
     const outcome seen = co_await read_all_of(client);
     EXPECT_EQ(seen.bytes.size(), answer.size());
     EXPECT_EQ(seen.end, "end");
@@ -296,18 +273,17 @@ TEST(drain_cuts, a_session_that_took_over_the_stream_of_another_one_resets_it) {
       auto waiting = read_for_ever(std::move(peer));
       co_await std::move(waiting);
     };
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(handler, {.drain = 3s}));
-    auto first = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(handler, {.drain = 3s});
+    auto first = co_await server.connect();
     co_await settle();
-    auto second = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto second = co_await server.connect();
     co_await settle();
     gyre::request_stop();
     const outcome seen = co_await read_all_of(first);
     EXPECT_EQ(seen.bytes, "half of a mess");
     EXPECT_EQ(seen.end, "Connection reset by peer");
     EXPECT_EQ((co_await read_all_of(second)).end, "Connection reset by peer");
-    co_await serving;
+    co_await server.serving;
   });
 }
 
@@ -320,13 +296,7 @@ TEST(drain_cuts, the_stream_of_a_task_that_the_handler_has_spawned_is_reset_too)
       };
       co_await gyre::task_group::scope(body);
     };
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(handler, {.drain = 3s}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
-    co_await settle();
-    gyre::request_stop();
-    EXPECT_EQ((co_await read_all_of(client)).end, "Connection reset by peer");
-    co_await serving;
+    EXPECT_EQ((co_await cut_off_in(handler)).end, "Connection reset by peer");
   });
 }
 
@@ -338,39 +308,35 @@ TEST(drain_cuts, a_connection_of_its_own_that_a_session_has_opened_is_reset_too)
       while (const gyre::buffer_lease piece = co_await client.receive()) co_await upstream.write_all(piece.bytes());
       co_await upstream.shutdown_write();
     };
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(forward, {.drain = 3s}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(forward, {.drain = 3s});
+    auto client = co_await server.connect();
     co_await client.write_all("half of an uplo");
     auto stored = co_await store.accept();
     gyre::request_stop();
     const outcome seen = co_await read_all_of(stored);
     EXPECT_EQ(seen.bytes, "half of an uplo");
     EXPECT_EQ(seen.end, "Connection reset by peer");
-    co_await serving;
+    co_await server.serving;
   });
 }
 
 TEST(drain_cuts, a_handler_may_be_a_function_that_closes_the_stream_before_it_returns_its_task) {
   run_test([]() -> task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(refusal{}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(refusal{});
+    auto client = co_await server.connect();
     EXPECT_EQ((co_await read_all_of(client)).end, "end");
-    serving.cancel();
-    co_await serving.wait();
+    co_await server.stop();
   });
 }
 
 TEST(drain_cuts, connections_that_are_not_served_any_more_are_reset) {
   run_test([]() -> task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(read_for_ever, {.max_connections = 1, .drain = 50ms}));
+    test_server server(read_for_ever, {.max_connections = 1, .drain = 50ms});
     std::vector<gyre::tcp_stream> clients;
-    for (int i = 0; i < 20; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    for (int i = 0; i < 20; ++i) clients.push_back(co_await server.connect());
     co_await settle();
     gyre::request_stop();
-    co_await serving;
+    co_await server.serving;
     for (gyre::tcp_stream& each : clients) EXPECT_EQ((co_await read_all_of(each)).end, "Connection reset by peer");
   });
 }

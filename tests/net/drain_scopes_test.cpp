@@ -1,6 +1,7 @@
 // tests/net/drain_scopes_test.cpp: which streams are reset when sessions are cut off: those of the sessions, no others.
 #include <gyre/net/start_server.hpp>
 
+#include "tests/net/echo.hpp"
 #include "tests/net/stream_outcome.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -17,20 +18,6 @@ namespace {
 task<outcome> outcome_of_next(gyre::tcp_listener& listener) {
   auto from = co_await listener.accept();
   co_return co_await read_all_of(from);
-}
-
-/// Serves one client until the deadline of the drain. Returns how its stream ended.
-template <class Handler>
-task<outcome> cut_off_in(Handler handler) {
-  auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-  auto serving = gyre::spawn(listener.serve(handler, {.drain = 3s}));
-  auto client = co_await gyre::tcp_stream::connect(listener.local_address());
-  co_await client.write_all("part");
-  co_await settle();
-  gyre::request_stop();
-  const outcome seen = co_await read_all_of(client);
-  co_await serving;
-  co_return seen;
 }
 
 }  // namespace
@@ -59,7 +46,7 @@ TEST(drain_scopes, a_session_that_shields_its_work_beyond_the_deadline_is_reset)
   });
 }
 
-TEST(drain_scopes, what_a_session_does_in_a_shield_ends_in_good_order) {
+TEST(drain_scopes, the_work_of_a_session_in_a_shield_ends_in_good_order) {
   run_virtual([]() -> task<> {
     auto audit = gyre::tcp_listener::bind("127.0.0.1:0");
     const auto report = [&]() -> task<> {
@@ -116,8 +103,7 @@ TEST(drain_scopes, an_argument_of_a_cancelled_task_may_own_the_scope_of_the_task
   struct hub {
     gyre::async_scope sessions;
   };
-  run_test([]() -> task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> task<> {
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
     auto peer = co_await listener.accept();
     auto owner = std::make_shared<hub>();
@@ -138,12 +124,11 @@ TEST(drain_scopes, an_argument_of_a_cancelled_task_may_own_the_scope_of_the_task
 TEST(drain_scopes, connections_that_an_acceptor_has_given_to_a_loop_that_stops_are_reset_at_once) {
   gyre::run(
       []() -> task<> {
-        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
         const gyre::serve_options options{
             .threads = 2, .accept = gyre::accept_mode::one_acceptor, .max_connections = 4, .drain = 1s};
-        auto serving = gyre::spawn(listener.serve(read_for_ever, options));
+        test_server server(read_for_ever, options);
         std::vector<gyre::tcp_stream> clients;
-        for (int i = 0; i < 9; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+        for (int i = 0; i < 9; ++i) clients.push_back(co_await server.connect());
         co_await settle();
         const auto begin = gyre::now();
         gyre::request_stop();
@@ -156,7 +141,7 @@ TEST(drain_scopes, connections_that_an_acceptor_has_given_to_a_loop_that_stops_a
           ++early;
         }
         EXPECT_EQ(early, 5) << "those that no session serves";
-        co_await serving;
+        co_await server.serving;
         EXPECT_GE(gyre::now() - begin, 1s);
       },
       {.threads = 2});

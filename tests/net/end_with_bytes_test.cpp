@@ -131,18 +131,18 @@ TEST_P(end_with_bytes, by_reset_ends_a_read) { expect_reset(reads); }
 TEST_P(end_with_bytes, by_reset_ends_a_receive_behind_a_write_that_failed) {
   EXPECT_EQ(hear_out_tcp(GetParam(), leaves::by_reset, fails_to_write_and_receives), "");
 }
-TEST_P(end_with_bytes, by_reset_is_told_to_who_watches_for_the_end) {
+TEST_P(end_with_bytes, by_reset_is_reported_to_the_watcher_of_the_end) {
   EXPECT_EQ(hear_out_tcp(GetParam(), leaves::by_reset, watches), "");
 }
 
 TEST_P(end_with_bytes, ends_a_receive) { EXPECT_EQ(hear_out_tcp(GetParam(), leaves::in_order, receives), ""); }
 TEST_P(end_with_bytes, ends_a_read) { EXPECT_EQ(hear_out_tcp(GetParam(), leaves::in_order, reads), ""); }
-TEST_P(end_with_bytes, is_told_to_who_watches_for_the_end) {
+TEST_P(end_with_bytes, is_reported_to_the_watcher_of_the_end) {
   EXPECT_EQ(hear_out_tcp(GetParam(), leaves::in_order, watches), "");
 }
 
-TEST_P(end_with_bytes, of_a_unix_socket_ends_a_receive) { EXPECT_EQ(hear_out_unix(GetParam(), receives), ""); }
-TEST_P(end_with_bytes, of_a_unix_socket_ends_a_read) { EXPECT_EQ(hear_out_unix(GetParam(), reads), ""); }
-TEST_P(end_with_bytes, of_a_unix_socket_is_told_to_who_watches_for_the_end) {
+TEST_P(end_with_bytes, on_a_unix_socket_ends_a_receive) { EXPECT_EQ(hear_out_unix(GetParam(), receives), ""); }
+TEST_P(end_with_bytes, on_a_unix_socket_ends_a_read) { EXPECT_EQ(hear_out_unix(GetParam(), reads), ""); }
+TEST_P(end_with_bytes, on_a_unix_socket_is_reported_to_the_watcher_of_the_end) {
   EXPECT_EQ(hear_out_unix(GetParam(), watches), "");
 }

@@ -28,7 +28,7 @@ task<gyre::tcp_stream> left_by_peer() {
 
 }  // namespace
 
-TEST(half_close, of_a_connection_that_the_peer_has_left_is_no_error) {
+TEST(half_close, is_no_error_on_a_connection_that_the_peer_has_left) {
   run_test([]() -> task<> {
     gyre::tcp_stream stream = co_await left_by_peer();
     co_await stream.shutdown_write();
@@ -56,8 +56,7 @@ TEST(half_close, copy_bidirectional_ends_normally_when_a_client_simply_closes) {
 }
 
 TEST(half_close, after_wait_closed_the_peer_has_seen_the_end_while_the_reader_lives) {
-  run_test([]() -> task<> {
-    connected_pair pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> task<> {
     gyre::stream_connection here = gyre::make_connection(std::move(pair.client));
     here.writer.write("hello");
     here.writer.close();
@@ -77,8 +76,7 @@ TEST(half_close, wait_closed_of_a_connection_that_the_peer_has_left_is_no_error)
 }
 
 TEST(aborting, a_tcp_stream_resets_the_connection_at_once_though_it_stays_open) {
-  run_test([]() -> task<> {
-    connected_pair pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> task<> {
     const std::string much(20'000'000, 'x');
     auto writing = gyre::spawn([&]() -> task<> { co_await pair.client.write_all(much); });
     auto reading = gyre::spawn([&]() -> task<> { (void)co_await pair.client.receive(); });
@@ -96,8 +94,7 @@ TEST(aborting, a_tcp_stream_resets_the_connection_at_once_though_it_stays_open) 
 }
 
 TEST(aborting, a_tcp_stream_lets_the_peer_read_what_had_arrived) {
-  run_test([]() -> task<> {
-    connected_pair pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> task<> {
     co_await pair.client.write_all("arrived");
     co_await settle();
     pair.client.abort();
@@ -125,8 +122,7 @@ TEST(aborting, one_side_of_a_proxy_resets_the_other) {
 }
 
 TEST(aborting, a_unix_stream_ends_both_directions) {
-  run_test([]() -> task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> task<> {
     auto reading = gyre::spawn([&]() -> task<std::size_t> {
       std::array<std::byte, 4> buffer;
       co_return co_await pair.first.read_some(std::span(buffer));
@@ -142,8 +138,7 @@ TEST(aborting, a_unix_stream_ends_both_directions) {
 }
 
 TEST(aborting, a_writer_whose_peer_never_reads_frees_its_buffer_and_resets) {
-  run_test([]() -> task<> {
-    connected_pair pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> task<> {
     gyre::stream_connection here = gyre::make_connection(std::move(pair.client));
     here.writer.write(std::string(20'000'000, 'x'));
     co_await settle();
@@ -158,8 +153,7 @@ TEST(aborting, a_writer_whose_peer_never_reads_frees_its_buffer_and_resets) {
 }
 
 TEST(aborting, a_writer_that_is_dropped_lets_go_of_a_peer_that_never_reads) {
-  run_test([]() -> task<> {
-    connected_pair pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> task<> {
     {
       gyre::stream_connection here = gyre::make_connection(std::move(pair.client));
       here.writer.set_linger_limits({.time = 10ms});

@@ -39,7 +39,7 @@ TEST(host_port, the_host_may_be_empty_or_a_star) {
   EXPECT_EQ(split("*:80"), "*|80");
 }
 
-TEST(host_port, what_is_not_exactly_of_that_form_is_rejected) {
+TEST(host_port, rejects_a_text_that_is_not_exactly_of_that_form) {
   const std::string bad[] = {"",         "a",         ":",
                              "a:",       "a:+1",      "a:-1",
                              "a:01",     "a:00",      "a:65536",

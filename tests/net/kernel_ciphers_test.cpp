@@ -29,11 +29,11 @@ TEST(fastest_driver, has_the_highest_priority_of_its_name) {
   EXPECT_EQ(gyre::fastest_driver(table, "gcm(aes)"), "generic-gcm-aesni");
 }
 
-TEST(fastest_driver, of_the_last_entry_is_found_without_an_end_of_line) {
+TEST(fastest_driver, is_found_in_a_last_entry_without_an_end_of_line) {
   EXPECT_EQ(gyre::fastest_driver(table, "sha1"), "sha1-generic");
 }
 
-TEST(fastest_driver, of_a_cipher_that_is_not_loaded_is_empty) {
+TEST(fastest_driver, is_empty_for_a_cipher_that_is_not_loaded) {
   EXPECT_EQ(gyre::fastest_driver(table, "gcm"), "");
   EXPECT_EQ(gyre::fastest_driver("", "gcm(aes)"), "");
   EXPECT_EQ(gyre::fastest_driver("\n\nname\n: \nname:\n", "gcm(aes)"), "");

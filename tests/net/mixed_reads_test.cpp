@@ -206,7 +206,7 @@ gyre::task<> transfer(unsigned seed, Stream& first, Stream& second) {
 
 }  // namespace
 
-TEST(mixed_reads, of_tcp_streams_each_byte_comes_once_and_in_its_place) {
+TEST(mixed_reads, from_tcp_streams_give_each_byte_once_and_in_its_place) {
   for_each_seed(12, [](unsigned seed) {
     auto body = [seed]() -> gyre::task<> {
       auto pair = co_await connect_pair();
@@ -216,7 +216,7 @@ TEST(mixed_reads, of_tcp_streams_each_byte_comes_once_and_in_its_place) {
   });
 }
 
-TEST(mixed_reads, of_unix_streams_each_byte_comes_once_and_in_its_place) {
+TEST(mixed_reads, from_unix_streams_give_each_byte_once_and_in_its_place) {
   for_each_seed(12, [](unsigned seed) {
     auto body = [seed]() -> gyre::task<> {
       auto pair = gyre::unix_stream::pair();

@@ -197,7 +197,7 @@ gyre::task<> stop_somewhere(traffic& all, Listener& listener, Where where) {
 
 }  // namespace
 
-TEST(mixed_stops, of_tcp_servers_execute_whole_records_only) {
+TEST(mixed_stops, let_tcp_servers_execute_whole_records_only) {
   traffic::totals sum;
   for_each_seed(12, [&sum](unsigned seed) {
     auto body = [seed, &sum]() -> gyre::task<> {
@@ -212,7 +212,7 @@ TEST(mixed_stops, of_tcp_servers_execute_whole_records_only) {
   traffic::expect_work_done(sum);
 }
 
-TEST(mixed_stops, of_unix_servers_execute_whole_records_only) {
+TEST(mixed_stops, let_unix_servers_execute_whole_records_only) {
   traffic::totals sum;
   for_each_seed(12, [&sum](unsigned seed) {
     auto body = [seed, &sum]() -> gyre::task<> {

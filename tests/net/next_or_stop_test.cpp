@@ -87,8 +87,7 @@ TEST(next_or_stop, is_true_for_a_message_that_had_arrived_before_the_request) {
 }
 
 TEST(next_or_stop, is_true_for_a_message_that_is_there_when_it_begins_after_the_request) {
-  run_test([]() -> task<> {
-    auto streams = co_await connect_pair();
+  run_with_pair([](connected_pair& streams) -> task<> {
     gyre::request_stop();
     co_await gyre::stop_requested();
     co_await streams.client.write_all("ping");
@@ -98,9 +97,8 @@ TEST(next_or_stop, is_true_for_a_message_that_is_there_when_it_begins_after_the_
   });
 }
 
-TEST(next_or_stop, of_a_unix_stream_ends_at_the_request_too) {
-  run_test([]() -> task<> {
-    auto pair = gyre::unix_stream::pair();
+TEST(next_or_stop, on_a_unix_stream_ends_at_the_request_too) {
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> task<> {
     co_await pair.first.write_all("a");
     EXPECT_TRUE(co_await pair.second.next_or_stop());
     std::array<std::byte, 1> byte;
@@ -113,8 +111,7 @@ TEST(next_or_stop, of_a_unix_stream_ends_at_the_request_too) {
 }
 
 TEST(next_or_stop, takes_a_time_limit_and_reports_errors_as_values) {
-  run_test([]() -> task<> {
-    auto streams = co_await connect_pair();
+  run_with_pair([](connected_pair& streams) -> task<> {
     const auto late = co_await gyre::as_expected(gyre::timeout(1ms, streams.server.next_or_stop()));
     EXPECT_EQ(late.error(), std::errc::timed_out);
     streams.server.abort();
@@ -136,8 +133,7 @@ TEST(next_or_stop, that_is_cancelled_loses_nothing) {
 }
 
 TEST(next_or_stop, that_loses_a_race_leaves_the_message) {
-  run_test([]() -> task<> {
-    auto streams = co_await connect_pair();
+  run_with_pair([](connected_pair& streams) -> task<> {
     auto first = gyre::race(streams.server.next_or_stop(), gyre::sleep(1ms));
     EXPECT_EQ((co_await std::move(first)).index, 1U);
     co_await streams.client.write_all("ping");
@@ -146,8 +142,7 @@ TEST(next_or_stop, that_loses_a_race_leaves_the_message) {
 }
 
 TEST(next_or_stop, is_not_notified_any_more_once_it_has_its_result) {
-  run_test([]() -> task<> {
-    auto streams = co_await connect_pair();
+  run_with_pair([](connected_pair& streams) -> task<> {
     // The operation lives to the end of the expression, the stream does not.
     const auto close = [](gyre::tcp_stream closed) -> task<bool> {
       co_await closed.close();
@@ -167,8 +162,7 @@ TEST(next_or_stop, is_not_notified_any_more_once_it_has_its_result) {
 }
 
 TEST(next_or_stop, works_when_earlier_reads_had_requests_of_their_own) {
-  run_test([]() -> task<> {
-    auto streams = co_await connect_pair();
+  run_with_pair([](connected_pair& streams) -> task<> {
     for (int i = 0; i < 3; ++i) {
       auto reading = gyre::spawn(read_some_text(streams.server));
       co_await settle();
@@ -183,7 +177,7 @@ TEST(next_or_stop, works_when_earlier_reads_had_requests_of_their_own) {
   });
 }
 
-TEST(next_or_stop, of_two_tasks_on_one_stream_stops_the_program) {
+TEST(next_or_stop, in_two_tasks_on_one_stream_stops_the_program) {
   EXPECT_DEATH(run_test([]() -> task<> {
                  auto waiting = co_await begin_to_wait();
                  (void)co_await waiting.streams.server.next_or_stop();
@@ -191,7 +185,7 @@ TEST(next_or_stop, of_two_tasks_on_one_stream_stops_the_program) {
                "two tasks read from one stream at the same time");
 }
 
-TEST(next_or_stop, of_a_closed_stream_stops_the_program) {
+TEST(next_or_stop, on_a_closed_stream_stops_the_program) {
   EXPECT_DEATH(run_test([]() -> task<> {
                  auto streams = co_await connect_pair();
                  co_await streams.server.close();
@@ -216,9 +210,8 @@ TEST(next_or_stop, keeps_a_program_without_a_server_from_being_cancelled_by_the_
   EXPECT_EQ(code, 7);
 }
 
-TEST(next_or_stop, of_a_reader_is_true_while_bytes_are_in_its_buffer) {
-  run_test([]() -> task<> {
-    auto streams = co_await connect_pair();
+TEST(next_or_stop, on_a_reader_is_true_while_bytes_are_in_its_buffer) {
+  run_with_pair([](connected_pair& streams) -> task<> {
     gyre::stream_reader reader{gyre::any_stream(std::move(streams.server))};
     co_await streams.client.write_all("one\ntwo\nth");
     EXPECT_TRUE(co_await reader.next_or_stop());
@@ -238,9 +231,8 @@ TEST(next_or_stop, of_a_reader_is_true_while_bytes_are_in_its_buffer) {
   });
 }
 
-TEST(next_or_stop, of_a_reader_is_false_at_the_end) {
-  run_test([]() -> task<> {
-    auto streams = co_await connect_pair();
+TEST(next_or_stop, on_a_reader_is_false_at_the_end) {
+  run_with_pair([](connected_pair& streams) -> task<> {
     gyre::stream_reader reader{gyre::any_stream(std::move(streams.server))};
     co_await streams.client.shutdown_write();
     EXPECT_FALSE(co_await reader.next_or_stop());

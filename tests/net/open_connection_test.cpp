@@ -119,8 +119,7 @@ TEST(happy_eyeballs, families_take_turns_beginning_with_the_first) {
 }
 
 TEST(happy_eyeballs, goes_on_at_once_when_an_address_refuses) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     const gyre::address nobody = gyre::tcp_listener::bind(own_loopback()).local_address();
     const auto begin = gyre::now();
     const std::vector<gyre::address> both = {nobody, listener.local_address()};

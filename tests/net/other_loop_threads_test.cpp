@@ -192,8 +192,7 @@ TEST(other_loop_threads, a_received_buffer_that_another_thread_gives_back_stops_
 }
 
 TEST(other_loop_threads, a_thread_may_look_at_a_received_buffer_while_its_task_waits) {
-  run_test([]() -> task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> task<> {
     co_await pair.second.write_all("x");
     gyre::buffer_lease lease = co_await pair.first.receive();
     auto look = [&lease] { return std::string(lease.text()); };

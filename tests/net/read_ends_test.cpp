@@ -60,17 +60,6 @@ TEST(read_ends, a_receive_goes_on_behind_a_descriptor_that_was_passed) {
   });
 }
 
-TEST(read_ends, a_read_exactly_of_one_byte_at_the_end_is_incomplete) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
-    co_await pair.client.shutdown_write();
-    std::array<std::byte, 1> byte;
-    auto reading = pair.server.read_exactly(byte);
-    const auto outcome = co_await gyre::as_expected(std::move(reading));
-    EXPECT_TRUE(!outcome && outcome.error() == gyre::stream_errc::end_of_stream);
-  });
-}
-
 // The bytes arrive while the read waits, and so does the end. Nothing wakes an armed receive for the end.
 TEST(read_ends, a_read_exactly_that_waited_for_a_buffer_finds_the_end_behind_the_bytes) {
   gyre::run_options options;

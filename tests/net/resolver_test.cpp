@@ -79,7 +79,7 @@ TEST(resolver, the_system_knows_localhost) {
   });
 }
 
-TEST(resolver, what_the_system_does_not_know_is_an_error_that_names_it) {
+TEST(resolver, a_name_that_the_system_does_not_know_is_an_error_that_names_it) {
   const std::string label_too_long(70, 'a');  // refused without a query to the network
   const std::string text = gyre::run(error_of(gyre::resolve(label_too_long, 80)));
   EXPECT_EQ(text.substr(0, 8 + 70 + 2), "resolve " + label_too_long + ": ");
@@ -123,14 +123,14 @@ TEST(resolver, no_address_at_all_is_an_error) {
   expect_error(gyre::resolve("a.test", 80, {.lookup = lookup}), "resolve a.test: Name or service not known");
 }
 
-TEST(resolver, what_the_lookup_throws_arrives_at_the_await) {
+TEST(resolver, an_exception_of_the_lookup_arrives_at_the_await) {
   const auto lookup = [](const std::string&) -> gyre::lookup_result { throw std::runtime_error("no table of hosts"); };
   expect_error(gyre::resolve("a.test", 80, {.lookup = lookup}), "no table of hosts");
   const auto exhausted = [](const std::string&) -> gyre::lookup_result { throw std::bad_alloc(); };
   EXPECT_THROW(gyre::run(gyre::resolve("a.test", 80, {.lookup = exhausted})), std::bad_alloc);
 }
 
-TEST(resolver, what_can_be_no_host_is_refused_without_a_lookup) {
+TEST(resolver, refuses_a_text_that_can_be_no_host_without_a_lookup) {
   const gyre::resolve_options options{.lookup = must_not_be_called};
   for (const char* host : {"", "1.2.3", "1.2.3.256", "127.1", "300", "::1::", "[::1]", "a:80"})
     expect_error(gyre::resolve(host, 80, options), "resolve \"" + std::string(host) + "\": Invalid argument");
@@ -138,7 +138,7 @@ TEST(resolver, what_can_be_no_host_is_refused_without_a_lookup) {
                std::string("resolve \"a"));  // what() ends at the null byte
 }
 
-TEST(resolver, what_is_not_host_and_port_is_refused_with_an_example) {
+TEST(resolver, refuses_a_text_that_is_not_host_and_port_with_an_example) {
   const gyre::resolve_options options{.lookup = must_not_be_called};
   for (const char* text :
        {"", "localhost", "localhost:", "localhost:http", "localhost:65536", "::1:80", "[a]:80", "a b:80"})

@@ -68,7 +68,7 @@ TEST(send_file, a_file_larger_than_the_buffers_of_the_socket_arrives_whole) {
   });
 }
 
-TEST(send_file, what_is_on_the_disk_only_is_waited_for) {
+TEST(send_file, waits_for_a_file_that_is_on_the_disk_only) {
   run_test([]() -> gyre::task<> {
     const scratch dir;
     const std::string contents = text_of_size(3'000'000);
@@ -120,9 +120,8 @@ TEST(send_file, writes_of_other_tasks_do_not_come_in_between) {
   });
 }
 
-TEST(send_file, what_is_no_file_is_an_error_that_names_the_peer) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+TEST(send_file, a_descriptor_that_is_no_file_is_an_error_that_names_the_peer) {
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     const std::string peer = pair.client.peer_address().string();
     const std::string text = co_await error_of(pair.client.send_file(-1, 0, 10));
     EXPECT_EQ(text, "send_file " + peer + ": Bad file descriptor");

@@ -16,8 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/net/echo.hpp"
+#include "tests/support/body_ref.hpp"
 #include "tests/support/co_assert.hpp"
 
+using namespace gyre_test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -94,93 +97,75 @@ class clients {
   std::vector<char> loops;
 };
 
-/// Runs `body(address)` beside a server with `options`, which is cancelled at the end.
-template <class Body>
-gyre::task<> beside_server(gyre::serve_options options, Body body) {
-  auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-  auto server = gyre::spawn(listener.serve(tell_loop_and_echo, options));
-  co_await body(listener.local_address());
-  server.cancel();
-  co_await server.wait();
+/// Runs `body(address)` on the first of some loops, beside a server that is cancelled at the end.
+void run_beside_server(std::size_t loops, gyre::serve_options options, body_ref<const gyre::address&> body) {
+  gyre::run(
+      [&]() -> gyre::task<> {
+        test_server server(tell_loop_and_echo, options);
+        co_await body(server.where());
+        co_await server.stop();
+      },
+      {.threads = loops});
 }
 
 }  // namespace
 
 TEST(serve_on_loops_threads, one_acceptor_gives_every_loop_the_same_number_of_connections) {
-  gyre::run(
-      []() -> gyre::task<> {
-        auto body = [](const gyre::address& where) -> gyre::task<> {
-          clients all;
-          co_await all.connect(where, 64);
-          EXPECT_EQ(all.per_loop(), (std::map<char, int>{{'0', 16}, {'1', 16}, {'2', 16}, {'3', 16}}));
-        };
-        co_await beside_server({.threads = 4, .accept = gyre::accept_mode::one_acceptor}, body);
-      },
-      {.threads = 4});
+  run_beside_server(4, {.threads = 4, .accept = gyre::accept_mode::one_acceptor},
+                    [](const gyre::address& where) -> gyre::task<> {
+                      clients all;
+                      co_await all.connect(where, 64);
+                      EXPECT_EQ(all.per_loop(), (std::map<char, int>{{'0', 16}, {'1', 16}, {'2', 16}, {'3', 16}}));
+                    });
 }
 
 TEST(serve_on_loops_threads, a_shared_port_spreads_connections_over_the_loops) {
-  gyre::run(
-      []() -> gyre::task<> {
-        auto body = [](const gyre::address& where) -> gyre::task<> {
-          clients all;
-          co_await all.connect(where, 200);
-          // On a busy machine, the other loop may begin to listen only now.
-          for (int n = 0; n < 500 && all.per_loop().size() < 2; ++n) {
-            co_await gyre::sleep(1ms);
-            co_await all.connect(where, 1);
-          }
-          EXPECT_EQ(all.per_loop().size(), 2U);
-        };
-        co_await beside_server({.threads = 2}, body);
-      },
-      {.threads = 2});
+  run_beside_server(2, {.threads = 2}, [](const gyre::address& where) -> gyre::task<> {
+    clients all;
+    co_await all.connect(where, 200);
+    // On a busy machine, the other loop may begin to listen only now.
+    for (int n = 0; n < 500 && all.per_loop().size() < 2; ++n) {
+      co_await gyre::sleep(1ms);
+      co_await all.connect(where, 1);
+    }
+    EXPECT_EQ(all.per_loop().size(), 2U);
+  });
 }
 
 TEST(serve_on_loops_threads, a_loop_whose_connections_have_ended_gets_the_next_ones) {
-  gyre::run(
-      []() -> gyre::task<> {
-        auto body = [](const gyre::address& where) -> gyre::task<> {
-          clients all;
-          co_await all.connect(where, 20);
-          for (std::size_t i = 0; i < 20; ++i) {
-            if (all.loops[i] != '1') continue;
-            co_await all.streams[i].shutdown_write();
-            EXPECT_EQ((co_await all.streams[i].receive()).bytes().size(), 0U);
-          }
-          // The server's task ends a moment after its client has seen the end.
-          clients later;
-          while (later.per_loop()['1'] < 9 && later.streams.size() < 20) co_await later.connect(where, 1);
-          EXPECT_GE(later.per_loop()['1'], 9);
-        };
-        co_await beside_server({.threads = 2, .accept = gyre::accept_mode::one_acceptor}, body);
-      },
-      {.threads = 2});
+  run_beside_server(2, {.threads = 2, .accept = gyre::accept_mode::one_acceptor},
+                    [](const gyre::address& where) -> gyre::task<> {
+                      clients all;
+                      co_await all.connect(where, 20);
+                      for (std::size_t i = 0; i < 20; ++i) {
+                        if (all.loops[i] != '1') continue;
+                        co_await all.streams[i].shutdown_write();
+                        EXPECT_EQ((co_await all.streams[i].receive()).bytes().size(), 0U);
+                      }
+                      // The server's task ends a moment after its client has seen the end.
+                      clients later;
+                      while (later.per_loop()['1'] < 9 && later.streams.size() < 20) co_await later.connect(where, 1);
+                      EXPECT_GE(later.per_loop()['1'], 9);
+                    });
 }
 
 TEST(serve_on_loops_threads, zero_threads_are_all_loops_of_the_runtime) {
-  gyre::run(
-      []() -> gyre::task<> {
-        auto body = [](const gyre::address& where) -> gyre::task<> {
-          clients all;
-          co_await all.connect(where, 3);
-          EXPECT_EQ(all.per_loop().size(), 3U);
-        };
-        co_await beside_server({.threads = 0, .accept = gyre::accept_mode::one_acceptor}, body);
-      },
-      {.threads = 3});
+  run_beside_server(3, {.threads = 0, .accept = gyre::accept_mode::one_acceptor},
+                    [](const gyre::address& where) -> gyre::task<> {
+                      clients all;
+                      co_await all.connect(where, 3);
+                      EXPECT_EQ(all.per_loop().size(), 3U);
+                    });
 }
 
 TEST(serve_on_loops_threads, the_runtime_starts_loops_that_are_missing) {
-  gyre::run([]() -> gyre::task<> {
-    auto body = [](const gyre::address& where) -> gyre::task<> {
-      clients all;
-      co_await all.connect(where, 2);
-      EXPECT_EQ(all.per_loop().size(), 2U);
-    };
-    co_await beside_server({.threads = 2, .accept = gyre::accept_mode::one_acceptor}, body);
-    EXPECT_EQ(gyre::event_loop::current().group()->size(), 2U);
-  });
+  run_beside_server(1, {.threads = 2, .accept = gyre::accept_mode::one_acceptor},
+                    [](const gyre::address& where) -> gyre::task<> {
+                      clients all;
+                      co_await all.connect(where, 2);
+                      EXPECT_EQ(all.per_loop().size(), 2U);
+                      EXPECT_EQ(gyre::event_loop::current().group()->size(), 2U);
+                    });
 }
 
 TEST(serve_on_loops_threads, several_threads_need_a_runtime) {
@@ -195,76 +180,64 @@ TEST(serve_on_loops_threads, several_threads_need_a_runtime) {
 }
 
 TEST(serve_on_loops_threads, another_server_cannot_take_the_same_port_by_mistake) {
-  gyre::run(
-      []() -> gyre::task<> {
-        auto body = [](const gyre::address& where) -> gyre::task<> {
-          clients all;
-          co_await all.connect(where, 1);
-          EXPECT_THROW((void)gyre::tcp_listener::bind(where), gyre::io_error);
-        };
-        co_await beside_server({.threads = 2}, body);
-      },
-      {.threads = 2});
+  run_beside_server(2, {.threads = 2}, [](const gyre::address& where) -> gyre::task<> {
+    clients all;
+    co_await all.connect(where, 1);
+    EXPECT_THROW((void)gyre::tcp_listener::bind(where), gyre::io_error);
+  });
 }
 
 TEST(serve_on_loops_threads, a_cancel_drains_all_loops) {
   for (const auto mode : both_modes)
     gyre::run(
         [mode]() -> gyre::task<> {
-          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-          auto server = gyre::spawn(listener.serve(tell_loop_and_echo, {.threads = 2, .accept = mode}));
+          test_server server(tell_loop_and_echo, {.threads = 2, .accept = mode});
           clients all;
-          co_await all.connect(listener.local_address(), 32);
-          server.cancel();
+          co_await all.connect(server.where(), 32);
+          server.serving.cancel();
           for (auto& each : all.streams) EXPECT_EQ((co_await each.receive()).bytes().size(), 0U);  // no reset
-          EXPECT_THROW(co_await server, gyre::task_cancelled);
+          EXPECT_THROW(co_await server.serving, gyre::task_cancelled);
         },
         {.threads = 2});
 }
 
-TEST(serve_on_loops_threads, a_stop_request_loses_no_connection_that_the_kernel_has_completed) {
+namespace {
+
+/// Connects clients, requests a stop, and expects that each of them is served.
+template <class Connect>
+void expect_all_served_after_a_stop(std::size_t count, Connect connect) {
   for (const auto mode : both_modes) {
-    int answered = 0;
+    std::size_t answered = 0;
     gyre::run_main(
-        [&, mode]() -> gyre::task<> {
-          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-          auto server = gyre::spawn(listener.serve(tell_loop_and_echo, {.threads = 2, .accept = mode}));
+        [&]() -> gyre::task<> {
+          test_server server(tell_loop_and_echo, {.threads = 2, .accept = mode});
           co_await gyre::yield();
           std::vector<gyre::tcp_stream> streams;
-          for (int i = 0; i < 500; ++i) streams.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+          while (streams.size() < count) streams.push_back(co_await connect(server));
           gyre::request_stop();
           for (auto& each : streams) {
             (void)co_await first_byte(each);
             ++answered;
           }
-          co_await server;
+          co_await server.serving;
         },
         {.threads = 2});
-    EXPECT_EQ(answered, 500);
+    EXPECT_EQ(answered, count);
   }
+}
+
+}  // namespace
+
+TEST(serve_on_loops_threads, a_stop_request_loses_no_connection_that_the_kernel_has_completed) {
+  expect_all_served_after_a_stop(
+      500, [](test_server& server) -> gyre::task<gyre::tcp_stream> { co_return co_await server.connect(); });
 }
 
 // The loop that accepts runs no turn between the first connection and the request, so the kernel has them all.
 TEST(serve_on_loops_threads, a_stop_request_loses_no_connection_that_waits_to_be_accepted) {
-  for (const auto mode : both_modes) {
-    int answered = 0;
-    gyre::run_main(
-        [&, mode]() -> gyre::task<> {
-          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-          auto server = gyre::spawn(listener.serve(tell_loop_and_echo, {.threads = 2, .accept = mode}));
-          co_await gyre::yield();
-          std::vector<gyre::tcp_stream> streams;
-          for (int i = 0; i < 100; ++i) streams.push_back(connect_without_a_turn(listener.local_address()));
-          gyre::request_stop();
-          for (auto& each : streams) {
-            (void)co_await first_byte(each);
-            ++answered;
-          }
-          co_await server;
-        },
-        {.threads = 2});
-    EXPECT_EQ(answered, 100);
-  }
+  expect_all_served_after_a_stop(100, [](test_server& server) -> gyre::task<gyre::tcp_stream> {
+    co_return connect_without_a_turn(server.where());
+  });
 }
 
 TEST(serve_on_loops_threads, connections_for_a_loop_that_has_not_begun_to_serve_end_when_the_server_is_cancelled) {
@@ -302,32 +275,28 @@ TEST(serve_on_loops_threads, connections_for_a_loop_that_has_not_begun_to_serve_
 
 TEST(serve_on_loops_threads, a_blocked_loop_does_not_keep_the_others_from_accepting) {
   std::binary_semaphore blocked{0};  // outlives the loop that waits for it
-  gyre::run(
-      [&]() -> gyre::task<> {
-        auto body = [&](const gyre::address& where) -> gyre::task<> {
-          (*gyre::event_loop::current().group())[1].post([&] { blocked.acquire(); });
-          int answered = 0;
-          std::vector<gyre::tcp_stream> waiting;
-          while (answered < 50) {
-            auto stream = co_await gyre::tcp_stream::connect(where);
-            auto answer = co_await gyre::as_expected(gyre::timeout(20ms, first_byte(stream)));
-            if (answer)
-              ++answered;
-            else
-              waiting.push_back(std::move(stream));  // given to the loop that is blocked, or the machine is busy
-            CO_ASSERT_TRUE(waiting.size() < 50);
-          }
-          blocked.release();
-          int given_to_blocked_loop = 0;
-          for (auto& each : waiting) {
-            const char loop = co_await first_byte(each);
-            given_to_blocked_loop += loop == '1' ? 1 : 0;
-          }
-          EXPECT_LT(given_to_blocked_loop, 4);
-        };
-        co_await beside_server({.threads = 2, .accept = gyre::accept_mode::one_acceptor}, body);
-      },
-      {.threads = 2});
+  run_beside_server(
+      2, {.threads = 2, .accept = gyre::accept_mode::one_acceptor}, [&](const gyre::address& where) -> gyre::task<> {
+        (*gyre::event_loop::current().group())[1].post([&] { blocked.acquire(); });
+        int answered = 0;
+        std::vector<gyre::tcp_stream> waiting;
+        while (answered < 50) {
+          auto stream = co_await gyre::tcp_stream::connect(where);
+          auto answer = co_await gyre::as_expected(gyre::timeout(20ms, first_byte(stream)));
+          if (answer)
+            ++answered;
+          else
+            waiting.push_back(std::move(stream));  // given to the loop that is blocked, or the machine is busy
+          CO_ASSERT_TRUE(waiting.size() < 50);
+        }
+        blocked.release();
+        int given_to_blocked_loop = 0;
+        for (auto& each : waiting) {
+          const char loop = co_await first_byte(each);
+          given_to_blocked_loop += loop == '1' ? 1 : 0;
+        }
+        EXPECT_LT(given_to_blocked_loop, 4);
+      });
 }
 
 TEST(serve_on_loops_threads, the_limit_of_connections_holds_for_all_loops_together) {
@@ -338,7 +307,6 @@ TEST(serve_on_loops_threads, the_limit_of_connections_holds_for_all_loops_togeth
       now = most = 0;
       gyre::run(
           [mode, limit]() -> gyre::task<> {
-            auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
             auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
               (void)co_await peer.receive();
               const int count = ++now;
@@ -348,10 +316,9 @@ TEST(serve_on_loops_threads, the_limit_of_connections_holds_for_all_loops_togeth
               --now;
               co_await peer.write_all("x");
             };
-            auto server =
-                gyre::spawn(listener.serve(handler, {.threads = 4, .accept = mode, .max_connections = limit}));
+            test_server server(handler, {.threads = 4, .accept = mode, .max_connections = limit});
             auto ask = [&]() -> gyre::task<> {
-              auto stream = co_await gyre::tcp_stream::connect(listener.local_address());
+              auto stream = co_await server.connect();
               co_await stream.write_all("?");
               EXPECT_EQ(co_await first_byte(stream), 'x');
             };
@@ -360,8 +327,7 @@ TEST(serve_on_loops_threads, the_limit_of_connections_holds_for_all_loops_togeth
               co_return;
             };
             co_await gyre::task_group::scope(all);
-            server.cancel();
-            co_await server.wait();
+            co_await server.stop();
           },
           {.threads = 4});
       EXPECT_LE(most, static_cast<int>(limit));
@@ -395,7 +361,6 @@ TEST(serve_on_loops_threads, a_unix_socket_is_served_on_several_loops) {
 TEST(serve_on_loops_threads, a_handler_that_fails_leaves_the_other_connections_alone) {
   gyre::run(
       []() -> gyre::task<> {
-        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
         co_await gyre::for_each_loop([] {
           gyre::event_loop::current().set_exception_handler([](const gyre::background_failure&, void*) noexcept {}, {});
         });
@@ -404,14 +369,13 @@ TEST(serve_on_loops_threads, a_handler_that_fails_leaves_the_other_connections_a
           if (received.bytes()[0] == std::byte{'!'}) throw std::runtime_error("asked to fail");
           co_await peer.write_all("x");
         };
-        auto server = gyre::spawn(listener.serve(handler, {.threads = 2}));
+        test_server server(handler, {.threads = 2});
         for (int i = 0; i < 40; ++i) {
-          auto stream = co_await gyre::tcp_stream::connect(listener.local_address());
+          auto stream = co_await server.connect();
           co_await stream.write_all(i % 2 == 0 ? "!" : "?");
           EXPECT_EQ((co_await stream.receive()).bytes().size(), i % 2 == 0 ? 0U : 1U);
         }
-        server.cancel();
-        co_await server.wait();
+        co_await server.stop();
       },
       {.threads = 2});
 }

@@ -2,6 +2,7 @@
 #include <gyre/net/start_server.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/echo.hpp"
 #include "tests/support/long_turns.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -12,13 +13,6 @@
 using namespace gyre_test;
 
 namespace {
-
-gyre::task<> send_back(gyre::tcp_stream peer) {
-  while (co_await peer.next_or_stop()) {
-    const gyre::buffer_lease lease = co_await peer.receive();
-    co_await peer.write_all(lease.bytes());
-  }
-}
 
 /// Connects, and returns the stream once it is served.
 gyre::task<gyre::tcp_stream> served_client(gyre::address where) {
@@ -53,6 +47,19 @@ struct slow_handler {
   }
 };
 
+/// The exit code of a program whose server has one connection, which `slow` keeps, when `rest` has run.
+int run_with_slow_connection(slow_handler& slow, std::chrono::seconds drain, body_ref<test_server&> rest) {
+  const auto main_task = [&]() -> gyre::task<int> {
+    test_server server([&slow](gyre::tcp_stream peer) -> gyre::task<> { co_await slow.serve(std::move(peer)); },
+                       {.drain = drain});
+    auto client = co_await server.connect();
+    co_await slow.began.wait();
+    co_await rest(server);
+    co_return 7;
+  };
+  return gyre::run_main(main_task, virtual_program());
+}
+
 }  // namespace
 
 TEST(server_stop, a_server_drains_and_returns_and_the_code_after_it_goes_on) {
@@ -70,7 +77,7 @@ TEST(server_stop, a_server_drains_and_returns_and_the_code_after_it_goes_on) {
       const gyre::buffer_lease end = co_await client.receive();
       EXPECT_FALSE(end);
     }(listener.local_address()));
-    co_await listener.serve(send_back);
+    co_await listener.serve(echo);
     co_await clients;
     co_await gyre::sleep(1ms);  // awaits work, so nothing has been cancelled
     flushed = true;
@@ -94,16 +101,15 @@ TEST(server_stop, a_server_that_starts_after_the_request_drains_at_once) {
   run_virtual([]() -> gyre::task<> {
     gyre::request_stop();
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    co_await listener.serve(send_back);
+    co_await listener.serve(echo);
   });
 }
 
 TEST(server_stop, a_server_in_a_task_of_its_own_is_an_observer) {
   const int code = gyre::run_main([]() -> gyre::task<int> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(send_back));
+    test_server server(echo);
     ::raise(SIGTERM);  // before the server has begun
-    co_await serving;
+    co_await server.serving;
     co_return 7;
   }());
   EXPECT_EQ(code, 7);
@@ -111,42 +117,27 @@ TEST(server_stop, a_server_in_a_task_of_its_own_is_an_observer) {
 
 TEST(server_stop, a_connection_that_takes_longer_than_the_drain_is_cancelled_and_the_server_returns) {
   slow_handler slow{.time = 1h, .began = {}};
-  const int code = gyre::run_main(
-      [](slow_handler& handler) -> gyre::task<int> {
-        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-        auto serve = [&handler](gyre::tcp_stream peer) -> gyre::task<> { co_await handler.serve(std::move(peer)); };
-        auto serving = gyre::spawn(listener.serve(serve, {.drain = 3s}));
-        auto client = co_await gyre::tcp_stream::connect(listener.local_address());
-        co_await handler.began.wait();
-        gyre::request_stop();
-        co_await serving;
-        co_return 7;
-      }(slow),
-      virtual_program());
+  const int code = run_with_slow_connection(slow, 3s, [](test_server& server) -> gyre::task<> {
+    gyre::request_stop();
+    co_await server.serving;
+  });
   EXPECT_EQ(code, 7);
   EXPECT_TRUE(slow.was_cancelled);
 }
 
 TEST(server_stop, the_time_that_is_left_to_the_program_begins_after_the_last_drain) {
   slow_handler slow{.time = 40s, .began = {}};
-  const int code = gyre::run_main(
-      [](slow_handler& handler) -> gyre::task<int> {
-        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-        auto serve = [&handler](gyre::tcp_stream peer) -> gyre::task<> { co_await handler.serve(std::move(peer)); };
-        auto serving = gyre::spawn(listener.serve(serve, {.drain = 60s}));
-        auto client = co_await gyre::tcp_stream::connect(listener.local_address());
-        co_await handler.began.wait();
-        gyre::request_stop();
-        co_await serving;
-        const auto begin = gyre::now();
-        try {
-          co_await gyre::sleep(1h);  // much longer than after_drain
-        } catch (const gyre::cancelled&) {
-          EXPECT_EQ(since(begin), 15s);
-        }
-        co_return 7;
-      }(slow),
-      virtual_program());
+  const int code = run_with_slow_connection(slow, 60s, [](test_server& server) -> gyre::task<> {
+    gyre::request_stop();
+    co_await server.serving;
+    const auto begin = gyre::now();
+    try {
+      co_await gyre::sleep(1h);  // much longer than after_drain
+    } catch (const gyre::cancelled&) {
+      EXPECT_EQ(since(begin), 15s);
+      throw;
+    }
+  });
   EXPECT_EQ(code, 143);
   EXPECT_FALSE(slow.was_cancelled);
 }
@@ -182,23 +173,15 @@ TEST(server_stop, the_second_signal_ends_the_drain) {
 
 TEST(server_stop, force_ends_the_drain_of_a_server_that_was_cancelled_before) {
   slow_handler slow{.time = 1h, .began = {}};
-  const int code = gyre::run_main(
-      [](slow_handler& handler) -> gyre::task<int> {
-        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-        auto serve = [&handler](gyre::tcp_stream peer) -> gyre::task<> { co_await handler.serve(std::move(peer)); };
-        auto serving = gyre::spawn(listener.serve(serve, {.drain = 1h}));
-        auto client = co_await gyre::tcp_stream::connect(listener.local_address());
-        co_await handler.began.wait();
-        const auto begin = gyre::now();
-        serving.cancel();
-        ::raise(SIGTERM);
-        co_await gyre::stop_requested();
-        ::raise(SIGTERM);
-        co_await gyre::shield(serving.wait());
-        EXPECT_LT(since(begin), 1s);
-        co_return 7;
-      }(slow),
-      virtual_program());
+  const int code = run_with_slow_connection(slow, 1h, [](test_server& server) -> gyre::task<> {
+    const auto begin = gyre::now();
+    server.serving.cancel();
+    ::raise(SIGTERM);
+    co_await gyre::stop_requested();
+    ::raise(SIGTERM);
+    co_await gyre::shield(server.serving.wait());
+    EXPECT_LT(since(begin), 1s);
+  });
   EXPECT_EQ(code, 143);
   EXPECT_TRUE(slow.was_cancelled);
 }
@@ -206,45 +189,40 @@ TEST(server_stop, force_ends_the_drain_of_a_server_that_was_cancelled_before) {
 TEST(server_stop, a_server_that_is_cancelled_while_it_drains_finishes_the_drain_and_throws) {
   slow_handler slow{.time = 3s, .began = {}};
   run_virtual([&]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     auto serve = [&slow](gyre::tcp_stream peer) -> gyre::task<> { co_await slow.serve(std::move(peer)); };
-    auto serving = gyre::spawn(listener.serve(serve));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(serve);
+    auto client = co_await server.connect();
     co_await slow.began.wait();
     gyre::request_stop();
     co_await gyre::sleep(1s);
-    serving.cancel();
-    co_await serving.wait();
+    co_await server.stop();
     EXPECT_FALSE(slow.was_cancelled);
-    EXPECT_TRUE(serving.state().was_cancelled());
+    EXPECT_TRUE(server.serving.state().was_cancelled());
   });
 }
 
 TEST(server_stop, a_server_that_does_not_observe_runs_until_it_is_cancelled) {
   run_virtual([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(send_back, {.observe_stop = false}));
+    test_server server(echo, {.observe_stop = false});
     gyre::request_stop();
     co_await gyre::stop_requested();
-    auto client = co_await served_client(listener.local_address());
+    auto client = co_await served_client(server.where());
     co_await client.close();
-    EXPECT_FALSE(serving.done());
-    serving.cancel();
-    co_await serving.wait();
-    EXPECT_TRUE(serving.state().was_cancelled());
+    EXPECT_FALSE(server.serving.done());
+    co_await server.stop();
+    EXPECT_TRUE(server.serving.state().was_cancelled());
   });
 }
 
 TEST(server_stop, clients_that_connect_before_the_port_closes_are_served) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(send_back));
+    test_server server(echo);
     co_await settle();
-    serving.cancel();
-    auto clients = co_await connect_in_long_turns(listener.local_address(), "ping");
+    server.serving.cancel();
+    auto clients = co_await connect_in_long_turns(server.where(), "ping");
     EXPECT_FALSE(clients.empty());
     for (gyre::tcp_stream& each : clients) EXPECT_EQ(co_await read_text_to_end(each), "ping");
-    co_await serving.wait();
+    co_await server.serving.wait();
   });
 }
 
@@ -253,19 +231,17 @@ TEST(server_stop, clients_in_the_backlog_are_served_by_a_server_that_starts_afte
     gyre::request_stop();
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     auto client = connect_at_once(listener.local_address(), "ping");
-    co_await listener.serve(send_back);
+    co_await listener.serve(echo);
     EXPECT_EQ(co_await read_text_to_end(client), "ping");
   });
 }
 
 TEST(server_stop, a_server_with_as_many_connections_as_it_may_have_takes_no_more) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto serving = gyre::spawn(listener.serve(send_back, {.max_connections = 1}));
-    auto first = co_await served_client(listener.local_address());
-    auto second = connect_at_once(listener.local_address(), "ping");
-    serving.cancel();
-    co_await serving.wait();
+    test_server server(echo, {.max_connections = 1});
+    auto first = co_await served_client(server.where());
+    auto second = connect_at_once(server.where(), "ping");
+    co_await server.stop();
     const std::string refused = co_await error_of(read_text_to_end(second));
     EXPECT_NE(refused.find("Connection reset"), std::string::npos) << refused;
   });

@@ -3,6 +3,8 @@
 
 #include <gyre/gyre.hpp>
 
+#include "tests/net/echo.hpp"
+
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -14,25 +16,19 @@
 #include <thread>
 #include <vector>
 
-namespace {
+using namespace gyre_test;
 
-gyre::task<> keep_connected(gyre::tcp_stream peer) {
-  while (co_await peer.next_or_stop()) {
-    const gyre::buffer_lease lease = co_await peer.receive();
-    co_await peer.write_all(lease.bytes());
-  }
-}
+namespace {
 
 /// Serves on the loop of a separate thread, and connects to itself so that there is a connection to drain.
 gyre::task<> serve_a_client(std::latch& serving, std::atomic<int>& drained) {
-  auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-  auto server = gyre::spawn(listener.serve(keep_connected));
-  auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+  test_server server(echo);
+  auto client = co_await server.connect();
   std::array<std::byte, 4> reply{};
   co_await client.write_all("ping");
   co_await client.read_exactly(reply);
   serving.count_down();
-  co_await server;  // returns normally
+  co_await server.serving;  // returns normally
   ++drained;
 }
 

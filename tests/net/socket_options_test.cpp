@@ -1,8 +1,8 @@
 // tests/net/socket_options_test.cpp: the kernel reports the options that were set.
 #include <gyre/net/udp_socket.hpp>
 
-#include "tests/net/connected_pair.hpp"
 #include "tests/net/ipv6.hpp"
+#include "tests/net/receive_text.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -29,9 +29,8 @@ int option(const Socket& socket, int level, int name) {
 
 }  // namespace
 
-TEST(socket_options, of_a_tcp_stream_are_switched_on_and_off) {
-  run_test([]() -> gyre::task<> {
-    connected_pair pair = co_await connect_pair();
+TEST(socket_options, on_a_tcp_stream_are_switched_on_and_off) {
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     gyre::tcp_stream& stream = pair.client;
     for (const bool on : {true, false}) {
       stream.set_no_delay(on);
@@ -39,10 +38,11 @@ TEST(socket_options, of_a_tcp_stream_are_switched_on_and_off) {
       stream.set_keep_alive(on);
       EXPECT_EQ(option(stream, SOL_SOCKET, SO_KEEPALIVE) != 0, on);
     }
+    co_return;
   });
 }
 
-TEST(socket_options, of_a_udp_socket_are_off_unless_asked_for) {
+TEST(socket_options, on_a_udp_socket_are_off_unless_asked_for) {
   run_test([]() -> gyre::task<> {
     const udp_socket plain = udp_socket::bind("127.0.0.1:0");
     EXPECT_EQ(option(plain, SOL_SOCKET, SO_REUSEADDR), 0);
@@ -75,7 +75,7 @@ TEST(socket_options, several_sockets_share_a_port_with_reuse_port) {
   });
 }
 
-TEST(socket_options, of_multicast_are_those_of_the_family) {
+TEST(socket_options, for_multicast_are_those_of_the_family) {
   run_test([]() -> gyre::task<> {
     udp_socket v4 = udp_socket::bind("127.0.0.1:0");
     v4.set_multicast_hops(7);
@@ -93,9 +93,7 @@ TEST(socket_options, of_multicast_are_those_of_the_family) {
 }
 
 TEST(socket_options, an_empty_datagram_arrives_as_one) {
-  run_test([]() -> gyre::task<> {
-    udp_socket from = udp_socket::bind("127.0.0.1:0");
-    udp_socket to = udp_socket::bind("127.0.0.1:0");
+  run_with_udp([](udp_socket& from, udp_socket& to) -> gyre::task<> {
     co_await from.send_to("", to.local_address());
     co_await from.send_to("", to.local_address());
     co_await from.send_to("x", to.local_address());

@@ -86,7 +86,7 @@ void run_with(gyre::io::backend_options backend, auto body) {
 
 }  // namespace
 
-TEST(stalled_echo, of_more_clients_than_there_are_large_buffers_leaves_the_others_the_common_ones) {
+TEST(stalled_echo, for_more_clients_than_there_are_large_buffers_leaves_the_others_the_common_ones) {
   run_with({}, []() -> gyre::task<> {
     constexpr std::size_t size = 1'500'000;
     std::deque<conversation> all(60);

@@ -109,14 +109,14 @@ gyre::task<> stall_readers(bool holds) {
 }  // namespace
 
 TEST(stalled_readers, that_receive_ahead_leave_a_quarter_of_the_pool_and_lose_nothing) {
-  for (const std::uint32_t count : {1024U, 64U}) {
+  for (const std::uint32_t count : {1024U, 64U, 4U}) {
     auto body = []() -> gyre::task<> { co_await stall_readers(false); };
     run_with_buffers(count, body);
   }
 }
 
 TEST(stalled_readers, that_keep_their_leases_leave_a_quarter_of_the_pool_and_lose_nothing) {
-  for (const std::uint32_t count : {1024U, 64U}) {
+  for (const std::uint32_t count : {1024U, 64U, 4U}) {
     auto body = []() -> gyre::task<> { co_await stall_readers(true); };
     run_with_buffers(count, body);
   }
@@ -172,7 +172,7 @@ TEST(stalled_readers, wait_while_the_pool_is_exhausted_and_lose_nothing) {
 
 // The kernel holds a bounded number of bytes of each connection, and the library none: the rest stays where the
 // program has it.
-TEST(stalled_readers, of_what_a_server_writes_cost_it_no_buffer_and_get_all_bytes_when_they_go_on) {
+TEST(stalled_readers, cost_a_server_that_writes_no_buffer_and_get_all_bytes_when_they_go_on) {
   run_with_buffers(1024, []() -> gyre::task<> {
     const numbered_data data(300'000);
     std::vector<unread> all(connections);
@@ -200,7 +200,7 @@ TEST(stalled_readers, of_what_a_server_writes_cost_it_no_buffer_and_get_all_byte
   });
 }
 
-TEST(stalled_readers, of_small_first_messages_leave_buffers_to_the_others_even_in_a_tiny_pool) {
+TEST(stalled_readers, with_small_first_messages_leave_buffers_to_the_others_even_in_a_tiny_pool) {
   for (const std::uint32_t count : {1U, 2U, 4U, 16U}) {
     run_with_buffers(count, 1, [count]() -> gyre::task<> {
       std::vector<connected_pair> unread;

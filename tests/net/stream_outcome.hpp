@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/echo.hpp"
 
 #include <array>
 #include <cstddef>
@@ -34,6 +35,19 @@ inline gyre::task<> read_for_ever(gyre::tcp_stream peer) {
   std::array<char, 16> buffer;
   while (co_await peer.read_some(std::span(buffer)) > 0) {
   }
+}
+
+/// Serves one client until the deadline of the drain. Returns how its stream ended.
+template <class Handler>
+gyre::task<outcome> cut_off_in(Handler handler) {
+  test_server server(handler, {.drain = 3s});
+  auto client = co_await server.connect();
+  co_await client.write_all("part");
+  co_await settle();
+  gyre::request_stop();
+  const outcome seen = co_await read_all_of(client);
+  co_await server.serving;
+  co_return seen;
 }
 
 }  // namespace gyre_test

@@ -10,9 +10,8 @@
 
 using namespace gyre_test;
 
-TEST(taken_bytes, of_a_tcp_stream_are_those_that_the_peer_has_acknowledged_since_the_last_call) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+TEST(taken_bytes, on_a_tcp_stream_are_those_that_the_peer_has_acknowledged_since_the_last_call) {
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     std::array<std::byte, 1000> buffer{};
     std::uint64_t seen = 0;
     EXPECT_LE(pair.client.socket().taken_since(seen), 1U) << "the kernel counts the SYN";
@@ -31,9 +30,8 @@ TEST(taken_bytes, of_a_tcp_stream_are_those_that_the_peer_has_acknowledged_since
   });
 }
 
-TEST(taken_bytes, of_a_unix_stream_are_those_that_the_kernel_has_accepted_since_the_last_call) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+TEST(taken_bytes, on_a_unix_stream_are_those_that_the_kernel_has_accepted_since_the_last_call) {
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     std::uint64_t seen = 0;
     EXPECT_EQ(pair.first.socket().taken_since(seen), 0U);
     for (const std::size_t size : {1000U, 1U, 400U}) {
@@ -46,7 +44,7 @@ TEST(taken_bytes, of_a_unix_stream_are_those_that_the_kernel_has_accepted_since_
 }
 
 // A count that began again at 0 could make a fast peer look like one that takes nothing.
-TEST(taken_bytes, of_a_unix_stream_stay_many_beyond_4_gib) {
+TEST(taken_bytes, on_a_unix_stream_stay_many_beyond_4_gib) {
   run_test([]() -> gyre::task<> {
     constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
     auto pair = gyre::unix_stream::pair();

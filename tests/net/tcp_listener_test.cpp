@@ -62,8 +62,7 @@ TEST(tcp_listener, a_port_in_use_is_named_in_the_error) {
 }
 
 TEST(tcp_listener, accept_gives_connections_in_the_order_of_their_coming) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     std::vector<gyre::tcp_stream> clients;
     for (int i = 0; i < 10; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
     for (int i = 0; i < 10; ++i) {
@@ -74,8 +73,7 @@ TEST(tcp_listener, accept_gives_connections_in_the_order_of_their_coming) {
 }
 
 TEST(tcp_listener, several_tasks_may_wait_in_accept) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     auto one = [&]() -> gyre::task<> { (void)co_await listener.accept(); };
     auto first = gyre::spawn(one);
     auto second = gyre::spawn(one);
@@ -92,8 +90,7 @@ TEST(tcp_listener, several_tasks_may_wait_in_accept) {
 }
 
 TEST(tcp_listener, a_cancelled_accept_loses_no_connection) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     const auto none = co_await gyre::as_expected(gyre::timeout(10ms, listener.accept()));
     EXPECT_FALSE(none);
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
@@ -103,8 +100,7 @@ TEST(tcp_listener, a_cancelled_accept_loses_no_connection) {
 }
 
 TEST(tcp_listener, a_connection_whose_accept_loses_a_race_is_the_next_one_again) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     std::vector<gyre::tcp_stream> clients;
     for (int i = 0; i < 3; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
     (void)co_await listener.accept();  // the others are accepted meanwhile
@@ -180,7 +176,7 @@ TEST(tcp_listener, connections_that_nobody_took_are_closed_with_it) {
   });
 }
 
-TEST(tcp_listener, of_only_ipv6_leaves_the_port_to_an_ipv4_listener) {
+TEST(tcp_listener, for_only_ipv6_leaves_the_port_to_an_ipv4_listener) {
   run_test([]() -> gyre::task<> {
     if (!has_ipv6()) co_return;
     for (int attempt = 1;; ++attempt) {
@@ -230,8 +226,7 @@ TEST(tcp_listener, finish_frees_the_port_and_gives_those_who_had_connected_and_t
 }
 
 TEST(tcp_listener, stop_resets_the_connections_that_were_left_by_finish) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
     listener.finish();
     listener.stop();
@@ -243,21 +238,18 @@ TEST(tcp_listener, stop_resets_the_connections_that_were_left_by_finish) {
 
 TEST(tcp_listener, serve_runs_a_task_for_each_connection) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto server = gyre::spawn(listener.serve(echo));
+    test_server server(echo);
     for (int i = 0; i < 5; ++i) {
-      auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+      auto client = co_await server.connect();
       EXPECT_TRUE(co_await answers(client));
     }
-    server.cancel();
-    co_await server.wait();
+    co_await server.stop();
   });
 }
 
 TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
-  run_test([]() -> gyre::task<> {
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     const failure_log log;
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
       while (const gyre::buffer_lease lease = co_await peer.receive()) {
         if (lease.text() == "fail") throw std::runtime_error("as asked");
@@ -290,8 +282,7 @@ TEST(tcp_listener, an_accepted_connection_takes_few_bytes_that_cannot_be_sent) {
 }
 
 TEST(tcp_listener, an_accepted_connection_leaves_a_mebibyte_unsent_unless_told_otherwise) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
     auto peer = co_await listener.accept();
     int limit = 0;
@@ -303,27 +294,25 @@ TEST(tcp_listener, an_accepted_connection_leaves_a_mebibyte_unsent_unless_told_o
 
 TEST(tcp_listener, a_cancelled_server_answers_what_had_arrived_ends_idle_connections_and_throws) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto server = gyre::spawn(listener.serve(echo));
-    auto idle = co_await gyre::tcp_stream::connect(listener.local_address());
-    auto busy = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(echo);
+    auto idle = co_await server.connect();
+    auto busy = co_await server.connect();
     EXPECT_TRUE(co_await answers(idle));
     EXPECT_TRUE(co_await answers(busy));
     co_await busy.write_all("last");
-    server.cancel();
+    server.serving.cancel();
     std::array<std::byte, 4> reply;
     EXPECT_EQ(co_await busy.read_exactly(reply), 4U);
     EXPECT_EQ(text_of(reply), "last");
     const gyre::buffer_lease end = co_await idle.receive();
     EXPECT_FALSE(end);
-    co_await server.wait();
-    EXPECT_TRUE(server.state().was_cancelled());
+    co_await server.serving.wait();
+    EXPECT_TRUE(server.serving.state().was_cancelled());
   });
 }
 
 TEST(tcp_listener, connections_that_do_not_end_in_time_are_cancelled) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     bool cancelled = false;
     auto handler = [&](gyre::tcp_stream /*peer*/) -> gyre::task<> {
       try {
@@ -333,18 +322,16 @@ TEST(tcp_listener, connections_that_do_not_end_in_time_are_cancelled) {
         throw;
       }
     };
-    auto server = gyre::spawn(listener.serve(handler, {.max_connections = 10, .drain = 30ms}));
-    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(handler, {.max_connections = 10, .drain = 30ms});
+    auto client = co_await server.connect();
     co_await settle();
-    server.cancel();
-    co_await server.wait();
+    co_await server.stop();
     EXPECT_TRUE(cancelled);
   });
 }
 
 TEST(tcp_listener, serving_at_most_no_connections_is_refused) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     std::string reason;
     try {
       co_await gyre::timeout(10s, listener.serve(echo, {.max_connections = 0}));
@@ -371,11 +358,10 @@ TEST(tcp_listener, a_negative_drain_or_backlog_is_refused) {
 
 TEST(tcp_listener, with_max_connections_further_ones_wait_until_one_ends) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto server = gyre::spawn(listener.serve(echo, {.max_connections = 1}));
-    auto first = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(echo, {.max_connections = 1});
+    auto first = co_await server.connect();
     EXPECT_TRUE(co_await answers(first));
-    auto second = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto second = co_await server.connect();
     co_await second.write_all("ping");
     const auto early = co_await gyre::as_expected(gyre::timeout(30ms, second.receive()));
     EXPECT_FALSE(early);
@@ -383,8 +369,7 @@ TEST(tcp_listener, with_max_connections_further_ones_wait_until_one_ends) {
     const gyre::buffer_lease reply = co_await gyre::timeout(10s, second.receive());
     EXPECT_EQ(reply.text(), "ping");
     co_await second.close();
-    server.cancel();
-    co_await server.wait();
+    co_await server.stop();
   });
 }
 
@@ -392,18 +377,17 @@ TEST(tcp_listener, accepting_pauses_without_descriptors_and_goes_on_when_they_re
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   run_test([before]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto server = gyre::spawn(listener.serve(echo));
+    test_server server(echo);
     co_await settle();
     // A connection that was made while descriptors were available. Then all descriptors are taken.
     std::vector<gyre::tcp_stream> clients;
-    for (int i = 0; i < 3; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    for (int i = 0; i < 3; ++i) clients.push_back(co_await server.connect());
     for (auto& each : clients) EXPECT_TRUE(co_await answers(each));
     const int waiting = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     rlimit low = before;
     low.rlim_cur = static_cast<rlim_t>(waiting) + 1;
     ::setrlimit(RLIMIT_NOFILE, &low);
-    const gyre::address to = listener.local_address();
+    const gyre::address to = server.where();
     ::connect(waiting, static_cast<const sockaddr*>(to.data()), to.size());
     co_await gyre::sleep(120ms);
     EXPECT_TRUE(co_await answers(clients[0]));  // the other clients are served meanwhile
@@ -412,8 +396,7 @@ TEST(tcp_listener, accepting_pauses_without_descriptors_and_goes_on_when_they_re
     EXPECT_TRUE(co_await answers(late));
     clients.clear();
     co_await late.close();
-    server.cancel();
-    co_await server.wait();
+    co_await server.stop();
   });
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
@@ -425,15 +408,12 @@ TEST(tcp_listener, ten_thousand_idle_connections_are_held_and_served) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
   const std::size_t count = std::min<std::size_t>(10'000, (limit.rlim_cur - 200) / 2);
   run_test([count]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto server = gyre::spawn(listener.serve(echo));
+    test_server server(echo);
     std::vector<gyre::tcp_stream> clients;
-    for (std::size_t i = 0; i < count; ++i)
-      clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    for (std::size_t i = 0; i < count; ++i) clients.push_back(co_await server.connect());
     for (std::size_t i = 0; i < clients.size(); i += 97) EXPECT_TRUE(co_await answers(clients[i]));
     clients.clear();
-    server.cancel();
-    co_await server.wait();
+    co_await server.stop();
   });
 }
 

@@ -2,6 +2,7 @@
 #include <gyre/net/tcp_stream.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/echo.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,10 +24,10 @@ TEST(tcp_stream, connect_to_a_port_nobody_listens_on_names_it) {
 }
 
 TEST(tcp_stream, both_ends_know_their_addresses) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     EXPECT_EQ(pair.client.local_address().string(), pair.server.peer_address().string());
     EXPECT_EQ(pair.client.peer_address().string(), pair.server.local_address().string());
+    co_return;
   });
 }
 
@@ -52,8 +53,7 @@ TEST(tcp_stream, a_cancelled_connect_leaves_no_descriptor_behind) {
 }
 
 TEST(tcp_stream, destroying_a_stream_closes_it_although_a_receive_is_armed) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     (void)co_await gyre::as_expected(gyre::timeout(5ms, pair.server.receive()));
     pair.server = gyre::tcp_stream();
     const gyre::buffer_lease end = co_await gyre::timeout(5s, pair.client.receive());
@@ -62,8 +62,7 @@ TEST(tcp_stream, destroying_a_stream_closes_it_although_a_receive_is_armed) {
 }
 
 TEST(tcp_stream, close_ends_operations_that_wait_with_operation_canceled) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     auto reader = gyre::spawn([&]() -> gyre::task<std::string> {
       std::array<std::byte, 8> buffer;
       const auto n = co_await gyre::as_expected(pair.server.read_some(buffer));
@@ -83,8 +82,7 @@ TEST(tcp_stream, close_ends_operations_that_wait_with_operation_canceled) {
 }
 
 TEST(tcp_stream, cancel_ends_a_receive_and_the_stream_stays_usable) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     auto reader = gyre::spawn([&]() -> gyre::task<bool> {
       const auto lease = co_await gyre::as_expected(pair.server.receive());
       co_return !lease && lease.error() == std::errc::operation_canceled;
@@ -93,14 +91,12 @@ TEST(tcp_stream, cancel_ends_a_receive_and_the_stream_stays_usable) {
     pair.server.cancel();
     EXPECT_TRUE(co_await reader);
     co_await pair.client.write_all("on");
-    const gyre::buffer_lease lease = co_await pair.server.receive();
-    EXPECT_EQ(lease.text(), "on");
+    co_await expect_received(pair.server, "on");
   });
 }
 
 TEST(tcp_stream, a_descriptor_number_that_is_reused_at_once_belongs_to_the_new_connection) {
-  run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  run_with_listener([](gyre::tcp_listener& listener) -> gyre::task<> {
     auto connect = [&]() -> gyre::task<connected_pair> {
       auto client = co_await gyre::tcp_stream::connect(listener.local_address());
       auto server = co_await listener.accept();
@@ -129,24 +125,22 @@ TEST(tcp_stream, from_fd_takes_over_a_foreign_socket) {
     auto a = gyre::tcp_stream::from_fd(ends[0]);
     auto b = gyre::tcp_stream::from_fd(ends[1]);
     co_await a.write_all("over");
-    const gyre::buffer_lease lease = co_await b.receive();
-    EXPECT_EQ(lease.text(), "over");
+    co_await expect_received(b, "over");
   });
 }
 
 TEST(tcp_stream, ten_thousand_resets_in_a_row_disturb_nobody_else) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     auto echo = [](gyre::tcp_stream peer) -> gyre::task<> {
       while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
     };
-    auto server = gyre::spawn(listener.serve(echo));
-    auto steady = co_await gyre::tcp_stream::connect(listener.local_address());
+    test_server server(echo);
+    auto steady = co_await server.connect();
     constexpr int batch = 100;
     for (int done = 0; done < 10'000; done += batch) {
       std::vector<gyre::tcp_stream> streams;
       for (int i = 0; i < batch; ++i) {
-        streams.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+        streams.push_back(co_await server.connect());
         streams.back().set_reset_on_close(true);
         if (i % 2 == 0) co_await streams.back().write_all("x");
       }
@@ -156,16 +150,14 @@ TEST(tcp_stream, ten_thousand_resets_in_a_row_disturb_nobody_else) {
       co_await gyre::timeout(10s, steady.read_exactly(reply));
     }
     co_await steady.close();
-    server.cancel();
-    co_await server.wait();
+    co_await server.stop();
   });
 }
 
 // ---- chains
 
 TEST(tcp_chain, the_second_operation_starts_after_the_first_has_fully_succeeded) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     auto echo = gyre::spawn([&]() -> gyre::task<> {
       const gyre::buffer_lease lease = co_await pair.server.receive();
       co_await pair.server.write_all(lease.bytes());
@@ -179,37 +171,31 @@ TEST(tcp_chain, the_second_operation_starts_after_the_first_has_fully_succeeded)
 }
 
 TEST(tcp_chain, a_failure_of_the_first_leaves_the_second_unstarted) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     co_await pair.server.close();
     std::array<std::byte, 4> buffer;
     // The first operation reads the end of the stream, and so less than was requested.
     const auto result = co_await gyre::as_expected(pair.client.read_exactly(buffer) && pair.client.write_all("never"));
-    EXPECT_FALSE(result);
-    if (!result) EXPECT_EQ(result.error(), gyre::stream_errc::end_of_stream);
+    EXPECT_EQ(code_of(result), gyre::stream_errc::end_of_stream);
   });
 }
 
 TEST(tcp_chain, a_short_first_transfer_breaks_the_chain) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     const auto large = pattern(50'000'000);
     std::array<std::byte, 4> buffer;
     const auto result = co_await gyre::as_expected(pair.client.write_some(large) && pair.client.read_exactly(buffer));
-    EXPECT_FALSE(result);
-    if (!result) EXPECT_EQ(result.error(), std::errc::operation_canceled);
+    EXPECT_EQ(code_of(result), std::errc::operation_canceled);
   });
 }
 
 TEST(tcp_chain, a_time_out_inside_a_chain_ends_the_chain_there) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     std::array<std::byte, 4> buffer;
     const auto result = co_await gyre::as_expected(pair.client.write_all("ping") &&
                                                    gyre::timeout(pair.client.read_exactly(buffer), 20ms) &&
                                                    pair.client.write_all("never"));
-    EXPECT_FALSE(result);
-    if (!result) EXPECT_EQ(result.error(), std::errc::timed_out);
+    EXPECT_EQ(code_of(result), std::errc::timed_out);
     std::array<std::byte, 8> seen;
     EXPECT_EQ(co_await pair.server.read_some(seen), 4U);
     const auto more = co_await gyre::as_expected(gyre::timeout(20ms, pair.server.read_some(seen)));
@@ -218,8 +204,7 @@ TEST(tcp_chain, a_time_out_inside_a_chain_ends_the_chain_there) {
 }
 
 TEST(tcp_chain, cancelling_a_chain_cancels_what_runs_and_starts_nothing_more) {
-  run_test([]() -> gyre::task<> {
-    auto pair = co_await connect_pair();
+  run_with_pair([](connected_pair& pair) -> gyre::task<> {
     std::array<std::byte, 4> buffer;
     auto chain = gyre::spawn(
         [&]() -> gyre::task<> { co_await (pair.client.read_exactly(buffer) && pair.client.write_all("never")); });

@@ -2,7 +2,7 @@
 // impossible.
 #include <gyre/net/udp_socket.hpp>
 
-#include "tests/net/connected_pair.hpp"
+#include "tests/net/receive_text.hpp"
 #include "tests/support/denied_call.hpp"
 
 #include <net/if.h>
@@ -100,10 +100,8 @@ TEST(udp_segments, larger_than_the_network_takes_at_once_are_sent_one_by_one) {
   EXPECT_EQ(said.text, "3 datagrams of 2000");
 }
 
-TEST(udp_segments, of_which_a_call_takes_only_one_are_sent_one_by_one) {
-  run_test([]() -> gyre::task<> {
-    udp_socket from = udp_socket::bind("127.0.0.1:0");
-    udp_socket to = udp_socket::bind("127.0.0.1:0");
+TEST(udp_segments, are_sent_one_by_one_when_a_call_takes_only_one) {
+  run_with_udp([](udp_socket& from, udp_socket& to) -> gyre::task<> {
     const std::vector<std::byte> bytes = pattern(90'000);
     auto sending = gyre::spawn(from.send_segments(bytes, 40'000, to.local_address()));
     const auto came = co_await arrivals(to, bytes.size());

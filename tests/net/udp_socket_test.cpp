@@ -28,9 +28,7 @@ gyre::task<std::string> lease_text(udp_socket& socket) {
 }  // namespace
 
 TEST(udp_socket, a_datagram_arrives_with_the_address_of_its_sender) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     const std::size_t sent = co_await a.send_to("hello", b.local_address());
     EXPECT_EQ(sent, 5U);
     std::array<std::byte, 64> buffer;
@@ -42,10 +40,8 @@ TEST(udp_socket, a_datagram_arrives_with_the_address_of_its_sender) {
   });
 }
 
-TEST(udp_socket, receiving_waits) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+TEST(udp_socket, receiving_waits_for_a_datagram) {
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     auto waiting = gyre::spawn(receive_text(b));
     co_await settle();
     EXPECT_FALSE(waiting.done());
@@ -56,21 +52,16 @@ TEST(udp_socket, receiving_waits) {
 }
 
 TEST(udp_socket, datagrams_keep_their_bounds_and_order) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     for (const char* each : {"one", "", "three"}) co_await a.send_to(each, b.local_address());
     for (const char* each : {"one", "", "three"}) {
-      const std::string text = co_await receive_text(b);
-      EXPECT_EQ(text, each);
+      co_await expect_text(b, each);
     }
   });
 }
 
 TEST(udp_socket, borrowed_buffers_bring_the_same) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     auto waiting = gyre::spawn(lease_text(b));
     co_await settle();
     for (const char* each : {"one", "", "three"}) co_await a.send_to(each, b.local_address());
@@ -84,10 +75,8 @@ TEST(udp_socket, borrowed_buffers_bring_the_same) {
   });
 }
 
-TEST(udp_socket, what_does_not_fit_is_truncated_and_said_so) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+TEST(udp_socket, a_datagram_that_does_not_fit_is_truncated_and_said_to_be) {
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     const std::string long_text(10'000, 'x');
     co_await a.send_to(long_text, b.local_address());
     std::array<std::byte, 4> buffer;
@@ -106,15 +95,12 @@ TEST(udp_socket, what_does_not_fit_is_truncated_and_said_so) {
 }
 
 TEST(udp_socket, gathered_buffers_are_one_datagram) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     const std::array<gyre::io::const_buffer, 2> parts{gyre::io::const_buffer{"head ", 5},
                                                       gyre::io::const_buffer{"body", 4}};
     const std::size_t sent = co_await a.send_to(parts, b.local_address());
     EXPECT_EQ(sent, 9U);
-    const std::string text = co_await receive_text(b);
-    EXPECT_EQ(text, "head body");
+    co_await expect_text(b, "head body");
   });
 }
 
@@ -129,12 +115,11 @@ TEST(udp_socket, a_connected_socket_hears_its_peer_only) {
     std::array<std::byte, 64> buffer;
     const auto question = co_await server.receive_from(buffer);
     co_await server.send_to("answer", question.from);
-    const std::string text = co_await receive_text(client);
-    EXPECT_EQ(text, "answer");
+    co_await expect_text(client, "answer");
   });
 }
 
-TEST(udp_socket, without_a_peer_send_needs_an_address) {
+TEST(udp_socket, send_needs_an_address_on_a_socket_that_has_no_peer) {
   run_test([]() -> gyre::task<> {
     udp_socket a = here();
     const auto sent = co_await gyre::as_expected(a.send("x"));
@@ -142,7 +127,7 @@ TEST(udp_socket, without_a_peer_send_needs_an_address) {
   });
 }
 
-TEST(udp_socket, what_the_network_says_of_a_send_comes_out_once) {
+TEST(udp_socket, an_error_that_the_network_reports_for_a_send_comes_out_once) {
   run_test([]() -> gyre::task<> {
     for (const bool borrows : {false, true}) {
       const address nobody = udp_socket::bind(own_loopback()).local_address();
@@ -156,8 +141,7 @@ TEST(udp_socket, what_the_network_says_of_a_send_comes_out_once) {
       EXPECT_EQ(text, borrows ? "receive: Connection refused" : "receive_from: Connection refused");
       udp_socket server = udp_socket::bind(nobody);
       co_await server.send_to("now", client.local_address());
-      const std::string now = co_await receive_text(client);
-      EXPECT_EQ(now, "now");
+      co_await expect_text(client, "now");
     }
   });
 }
@@ -175,13 +159,8 @@ TEST(udp_socket, a_datagram_that_is_too_long_is_refused_with_its_size) {
 TEST(udp_socket, a_port_in_use_is_named) {
   run_test([]() -> gyre::task<> {
     const udp_socket a = here();
-    std::string text;
-    try {
-      (void)udp_socket::bind(a.local_address());
-    } catch (const gyre::io_error& error) {
-      text = error.what();
-    }
-    EXPECT_EQ(text, "udp " + a.local_address().string() + ": Address already in use");
+    EXPECT_EQ(error_of_call([&] { (void)udp_socket::bind(a.local_address()); }),
+              "udp " + a.local_address().string() + ": Address already in use");
     co_return;
   });
 }
@@ -252,9 +231,7 @@ TEST(udp_socket, segments_of_no_size_are_refused) {
 }
 
 TEST(udp_socket, a_time_out_takes_no_datagram) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     std::array<std::byte, 64> buffer;
     const auto late = co_await gyre::as_expected(gyre::timeout(2ms, b.receive_from(buffer)));
     EXPECT_EQ(late.error(), std::errc::timed_out);
@@ -263,23 +240,19 @@ TEST(udp_socket, a_time_out_takes_no_datagram) {
     const auto copying = co_await gyre::as_expected(gyre::timeout(2ms, b.receive_from(buffer)));
     EXPECT_EQ(copying.error(), std::errc::timed_out);
     co_await a.send_to("kept", b.local_address());
-    const std::string text = co_await receive_text(b);
-    EXPECT_EQ(text, "kept");
+    co_await expect_text(b, "kept");
   });
 }
 
 TEST(udp_socket, cancel_ends_what_waits_and_the_socket_stays_usable) {
-  run_test([]() -> gyre::task<> {
-    udp_socket a = here();
-    udp_socket b = here();
+  run_with_udp([](udp_socket& a, udp_socket& b) -> gyre::task<> {
     auto waiting = gyre::spawn(error_of(receive_text(b)));
     co_await settle();
     b.cancel();
     const std::string text = co_await waiting;
     EXPECT_EQ(text, "receive_from: Operation canceled");
     co_await a.send_to("on", b.local_address());
-    const std::string next = co_await receive_text(b);
-    EXPECT_EQ(next, "on");
+    co_await expect_text(b, "on");
   });
 }
 
@@ -297,8 +270,7 @@ TEST(udp_socket, many_tasks_send_at_once) {
     for (int i = 0; i < 50; ++i) all.push_back(send(a, b.local_address(), i));
     (void)co_await gyre::gather(std::move(all));
     for (int i = 0; i < 50; ++i) {
-      const std::string text = co_await lease_text(b);
-      EXPECT_EQ(text, std::to_string(i));
+      co_await expect_lent_text(b, std::to_string(i));
     }
   });
 }
@@ -317,8 +289,7 @@ TEST(udp_socket, more_arrivals_than_buffers_stay_in_the_kernel_and_come_later) {
     }
     co_await settle();
     for (int i = 0; i < 250; ++i) {
-      const std::string text = co_await lease_text(b);
-      EXPECT_EQ(text, std::to_string(i));
+      co_await expect_lent_text(b, std::to_string(i));
     }
   });
 }
@@ -326,13 +297,8 @@ TEST(udp_socket, more_arrivals_than_buffers_stay_in_the_kernel_and_come_later) {
 TEST(udp_socket, from_fd_refuses_a_stream) {
   run_test([]() -> gyre::task<> {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    std::string text;
-    try {
-      (void)udp_socket::from_fd(fd);
-    } catch (const gyre::io_error& error) {
-      text = error.what();
-    }
-    EXPECT_EQ(text, "from_fd " + std::to_string(fd) + ": Protocol wrong type for socket");
+    EXPECT_EQ(error_of_call([&] { (void)udp_socket::from_fd(fd); }),
+              "from_fd " + std::to_string(fd) + ": Protocol wrong type for socket");
     const udp_socket taken = udp_socket::from_fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     EXPECT_GE(taken.native_descriptor(), 0);
     co_return;
@@ -350,16 +316,9 @@ TEST(udp_socket, multicast_reaches_who_joined_the_group) {
     a.set_multicast_hops(1);
     a.set_multicast_loop(true);
     co_await a.send_to("all", group);
-    const std::string text = co_await receive_text(b);
-    EXPECT_EQ(text, "all");
+    co_await expect_text(b, "all");
     b.leave_group(group, 1);
-    std::string again;
-    try {
-      b.leave_group(group, 1);
-    } catch (const gyre::io_error& error) {
-      again = error.what();
-    }
-    EXPECT_EQ(again, "leave_group: Cannot assign requested address");
+    EXPECT_EQ(error_of_call([&] { b.leave_group(group, 1); }), "leave_group: Cannot assign requested address");
   });
 }
 

@@ -39,8 +39,7 @@ gyre::task<> last_arrives(unix_datagram& server, int count, gyre::task_handle<vo
   EXPECT_FALSE(waiting.done());
   for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
   co_await waiting;
-  const std::string text = co_await receive_text(server);
-  EXPECT_EQ(text, "last");
+  co_await expect_text(server, "last");
 }
 
 }  // namespace
@@ -63,8 +62,7 @@ TEST(unix_datagram, a_pair_talks_without_names) {
     co_await pair.first.send("");
     co_await pair.first.send("three");
     for (const char* each : {"one", "", "three"}) {
-      const std::string text = co_await receive_text(pair.second);
-      EXPECT_EQ(text, each);
+      co_await expect_text(pair.second, each);
     }
   });
 }
@@ -95,60 +93,48 @@ TEST(unix_datagram, nobody_there_is_an_error_that_names_the_address) {
 }
 
 TEST(unix_datagram, a_send_waits_while_a_stranger_has_no_room) {
-  run_test([]() -> gyre::task<> {
-    unix_datagram server = unix_datagram::bind(name("full"));
-    unix_datagram filler = unix_datagram::bind(name("filler"));
-    unix_datagram client = unix_datagram::bind(name("client"));
-    const int count = co_await fill_queue(filler, server.local_address());
-    EXPECT_GT(count, 0);
-    auto waiting = gyre::spawn(send_last(client, server.local_address()));
-    co_await settle();
-    co_await last_arrives(server, count, waiting);
-  });
+  for (const bool of_a_pair : {false, true})
+    run_test([of_a_pair]() -> gyre::task<> {
+      unix_datagram server = unix_datagram::bind(name("full"));
+      unix_datagram filler = unix_datagram::bind(name("filler"));
+      unix_datagram client = unix_datagram::bind(name("client"));
+      auto pair = unix_datagram::pair();
+      const int count = co_await fill_queue(filler, server.local_address());
+      EXPECT_GT(count, 0);
+      gyre::task_handle<void> others;
+      if (of_a_pair) others = gyre::spawn(be_ready_always());
+      auto waiting = gyre::spawn(send_last(of_a_pair ? pair.first : client, server.local_address()));
+      co_await settle();
+      co_await last_arrives(server, count, waiting);
+      if (of_a_pair) others.cancel();
+      if (of_a_pair) co_await others.wait();
+    });
 }
 
-TEST(unix_datagram, a_send_waits_while_the_peer_has_no_room) {
-  run_test([]() -> gyre::task<> {
-    auto pair = unix_datagram::pair();
-    const auto send_all = [](unix_datagram& from) -> gyre::task<> {
-      for (int i = 0; i < 1000; ++i) {
-        const std::string text = std::to_string(i);
-        co_await from.send(text);
-      }
-    };
-    auto sending = gyre::spawn(send_all(pair.first));
-    co_await settle();
-    EXPECT_FALSE(sending.done());
+TEST(unix_datagram, a_send_waits_while_the_peer_has_no_room_and_arrives_whole) {
+  const auto send_all = [](unix_datagram& from) -> gyre::task<> {
     for (int i = 0; i < 1000; ++i) {
-      const std::string text = co_await receive_text(pair.second);
-      EXPECT_EQ(text, std::to_string(i));
+      const std::string text = std::to_string(i);
+      co_await from.send(text);
     }
-    co_await sending;
-  });
-}
-
-TEST(unix_datagram, a_send_that_waited_for_room_at_its_peer_arrives_whole) {
-  run_test([]() -> gyre::task<> {
-    unix_datagram server = unix_datagram::bind(name("slow"));
-    unix_datagram client = unix_datagram::connected(server.local_address());
-    const auto send_all = [](unix_datagram& from) -> gyre::task<> {
-      for (int i = 0; i < 1000; ++i) {
-        const std::string text = std::to_string(i);
-        co_await from.send(text);
+  };
+  for (const bool named : {false, true})
+    run_test([&, named]() -> gyre::task<> {
+      auto pair = unix_datagram::pair();
+      if (named) {
+        pair.second = unix_datagram::bind(name("slow"));
+        pair.first = unix_datagram::connected(pair.second.local_address());
       }
-    };
-    auto others = gyre::spawn(be_ready_always());
-    auto sending = gyre::spawn(send_all(client));
-    co_await settle();
-    EXPECT_FALSE(sending.done());
-    for (int i = 0; i < 1000; ++i) {
-      const std::string text = co_await receive_text(server);
-      EXPECT_EQ(text, std::to_string(i));
-    }
-    co_await sending;
-    others.cancel();
-    co_await others.wait();
-  });
+      gyre::task_handle<void> others;
+      if (named) others = gyre::spawn(be_ready_always());
+      auto sending = gyre::spawn(send_all(pair.first));
+      co_await settle();
+      EXPECT_FALSE(sending.done());
+      for (int i = 0; i < 1000; ++i) co_await expect_text(pair.second, std::to_string(i));
+      co_await sending;
+      if (named) others.cancel();
+      if (named) co_await others.wait();
+    });
 }
 
 TEST(unix_datagram, a_send_that_is_cancelled_while_its_peer_has_no_room_has_sent_nothing) {
@@ -159,12 +145,10 @@ TEST(unix_datagram, a_send_that_is_cancelled_while_its_peer_has_no_room_has_sent
     while (co_await gyre::as_expected(gyre::timeout(5ms, client.send("x")))) ++count;
     EXPECT_GT(count, 0);
     for (int i = 0; i < count; ++i) {
-      const std::string text = co_await receive_text(server);
-      EXPECT_EQ(text, "x");
+      co_await expect_text(server, "x");
     }
     co_await client.send("next");
-    const std::string next = co_await receive_text(server);
-    EXPECT_EQ(next, "next");
+    co_await expect_text(server, "next");
   });
 }
 
@@ -180,21 +164,6 @@ TEST(unix_datagram, a_send_that_waits_for_room_fails_when_its_peer_leaves) {
     server.reset();
     const std::string text = co_await waiting;
     EXPECT_EQ(text, "send: Connection refused");
-  });
-}
-
-TEST(unix_datagram, one_of_a_pair_waits_while_a_stranger_has_no_room) {
-  run_test([]() -> gyre::task<> {
-    unix_datagram server = unix_datagram::bind(name("strange"));
-    unix_datagram filler = unix_datagram::bind(name("filling"));
-    auto pair = unix_datagram::pair();
-    const int count = co_await fill_queue(filler, server.local_address());
-    auto others = gyre::spawn(be_ready_always());
-    auto waiting = gyre::spawn(send_last(pair.first, server.local_address()));
-    co_await settle();
-    co_await last_arrives(server, count, waiting);
-    others.cancel();
-    co_await others.wait();
   });
 }
 
@@ -217,11 +186,9 @@ TEST(unix_datagram, sends_that_wait_go_in_their_order_and_those_that_are_cancell
     }
     for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
     co_await senders[2];
-    const std::string text = co_await receive_text(server);
-    EXPECT_EQ(text, "third");
+    co_await expect_text(server, "third");
     co_await client.send_to("fifth", server.local_address());
-    const std::string next = co_await receive_text(server);
-    EXPECT_EQ(next, "fifth");
+    co_await expect_text(server, "fifth");
   });
 }
 
@@ -278,8 +245,7 @@ TEST(unix_datagram, a_cancel_anywhere_leaves_nothing_behind) {
       []() -> gyre::task<> {
         auto pair = unix_datagram::pair();
         const auto receive = [](unix_datagram& socket) -> gyre::task<> {
-          const std::string first = co_await receive_text(socket);
-          EXPECT_EQ(first, "a");
+          co_await expect_text(socket, "a");
           const auto second = co_await socket.receive();
           EXPECT_EQ(second.payload.text(), "b");
         };

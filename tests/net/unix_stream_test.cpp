@@ -90,8 +90,7 @@ TEST(unix_stream, an_abstract_name_needs_no_file) {
 }
 
 TEST(unix_stream, a_pair_is_connected) {
-  run_test([]() -> gyre::task<> {
-    auto pair = gyre::unix_stream::pair();
+  run_with_unix_pair([](gyre::unix_stream_pair& pair) -> gyre::task<> {
     co_await pair.first.write_all("x");
     co_await pair.first.close();
     const std::string heard = co_await read_text(pair.second);
@@ -134,13 +133,8 @@ TEST(unix_stream, a_reset_by_the_peer_is_an_error_that_names_the_socket) {
 TEST(unix_stream, from_fd_refuses_what_is_not_connected) {
   run_test([]() -> gyre::task<> {
     const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    std::string text;
-    try {
-      (void)gyre::unix_stream::from_fd(fd);
-    } catch (const gyre::io_error& error) {
-      text = error.what();
-    }
-    EXPECT_EQ(text, "from_fd " + std::to_string(fd) + ": Socket operation on non-socket");
+    EXPECT_EQ(error_of_call([&] { (void)gyre::unix_stream::from_fd(fd); }),
+              "from_fd " + std::to_string(fd) + ": Socket operation on non-socket");
     EXPECT_EQ(::fcntl(fd, F_GETFD), -1) << "it was not closed";
     co_return;
   });
@@ -186,13 +180,8 @@ TEST(unix_listener, a_file_that_is_no_socket_is_left_alone) {
   run_test([]() -> gyre::task<> {
     const directory dir;
     EXPECT_EQ(::close(::open(dir.socket().c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)), 0);
-    std::string text;
-    try {
-      (void)gyre::unix_listener::bind(gyre::unix_address(dir.socket()));
-    } catch (const gyre::io_error& error) {
-      text = error.what();
-    }
-    EXPECT_EQ(text, "listen " + dir.socket() + ": Address already in use");
+    EXPECT_EQ(error_of_call([&] { (void)gyre::unix_listener::bind(gyre::unix_address(dir.socket())); }),
+              "listen " + dir.socket() + ": Address already in use");
     struct stat found{};
     EXPECT_EQ(::stat(dir.socket().c_str(), &found), 0);
     EXPECT_TRUE(S_ISREG(found.st_mode));
@@ -255,13 +244,8 @@ TEST(unix_listener, a_path_where_somebody_listens_is_in_use) {
   run_test([]() -> gyre::task<> {
     const directory dir;
     const auto first = gyre::unix_listener::bind(gyre::unix_address(dir.socket()));
-    std::string text;
-    try {
-      (void)gyre::unix_listener::bind(gyre::unix_address(dir.socket()));
-    } catch (const gyre::io_error& error) {
-      text = error.what();
-    }
-    EXPECT_EQ(text, "listen " + dir.socket() + ": Address already in use");
+    EXPECT_EQ(error_of_call([&] { (void)gyre::unix_listener::bind(gyre::unix_address(dir.socket())); }),
+              "listen " + dir.socket() + ": Address already in use");
     EXPECT_TRUE(exists(dir.socket()));
     co_return;
   });
@@ -300,7 +284,7 @@ TEST(unix_listener, serve_gives_each_connection_a_task_and_drains) {
   });
 }
 
-TEST(unix_address, what_is_too_long_or_empty_is_refused) {
+TEST(unix_address, refuses_a_text_that_is_too_long_or_empty) {
   EXPECT_EQ(gyre::unix_address::parse("").error(), std::errc::invalid_argument);
   EXPECT_EQ(gyre::unix_address::parse(std::string(108, 'x')).error(), std::errc::filename_too_long);
   EXPECT_EQ(gyre::unix_address::parse(std::string("a\0b", 3)).error(), std::errc::invalid_argument);

@@ -36,8 +36,7 @@ class watched : gyre::end_watch {
 };
 
 constexpr auto receives_words = [](auto& stream) -> gyre::task<> {
-  const gyre::buffer_lease lease = co_await stream.receive();
-  EXPECT_EQ(lease.text(), words);
+  co_await expect_received(stream, std::string(words));
 };
 constexpr auto reads_some = [](auto& stream) -> gyre::task<> {
   std::array<std::byte, 100> buffer{};
@@ -111,13 +110,13 @@ TEST(watched_end, is_told_when_it_comes_with_the_last_of_the_bytes_that_a_task_w
 }
 TEST(watched_end, is_told_beside_a_task_that_finds_it_too) { hear_last_words_tcp(reads_to_the_end); }
 
-TEST(watched_end, of_a_unix_socket_is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_receive) {
+TEST(watched_end, on_a_unix_socket_is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_receive) {
   hear_last_words_unix(receives_words);
 }
-TEST(watched_end, of_a_unix_socket_is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_read) {
+TEST(watched_end, on_a_unix_socket_is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_read) {
   hear_last_words_unix(reads_some);
 }
-TEST(watched_end, of_a_unix_socket_is_told_when_it_comes_with_the_last_of_the_bytes_that_a_task_wanted) {
+TEST(watched_end, on_a_unix_socket_is_told_when_it_comes_with_the_last_of_the_bytes_that_a_task_wanted) {
   hear_last_words_unix(reads_exactly);
 }
 

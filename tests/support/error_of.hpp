@@ -5,7 +5,9 @@
 #include <gyre/tasks/task_handle.hpp>
 
 #include <exception>
+#include <expected>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace gyre_test {
@@ -40,6 +42,23 @@ gyre::task<bool> throws(Awaitable awaitable) {
   } catch (const Error&) {
     co_return true;
   }
+}
+
+/// The same of a call that fails at once.
+template <class Call>
+std::string error_of_call(const Call& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The error that an expected result holds, or none.
+template <class T>
+std::error_code code_of(const std::expected<T, std::error_code>& outcome) {
+  return outcome ? std::error_code() : outcome.error();
 }
 
 }  // namespace gyre_test

@@ -1,7 +1,6 @@
 // tests/tls/configuration_test.cpp: certificates, keys and options that cannot be used.
 #include "tests/tls/tls_pair.hpp"
 
-#include <functional>
 #include <string>
 
 using namespace gyre_test;
@@ -76,15 +75,6 @@ sxA9Yb65r9Mm2sCgTdZUPei7wy6+lfYH50Qd9rXuaujh7g2evpjtsuAP5gSMQ7g=
 -----END ENCRYPTED PRIVATE KEY-----
 )";
 
-std::string refusal_of(const std::function<void()>& configure) {
-  try {
-    configure();
-  } catch (const tls::tls_error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 }  // namespace
 
 // OpenSSL asks for the pass phrase on the terminal if it is allowed to.
@@ -92,10 +82,10 @@ TEST(tls_configuration, encrypted_text_is_refused_and_nobody_is_asked_for_the_pa
   const tls::certificate good = certificate_of_server();
   const std::string other = tls::certificate::self_signed({"other.test"}).chain;
   const auto as_server = [](const tls::certificate& own) {
-    return refusal_of([&] { (void)tls::server_config(tls::server_options{.certificates = {own}}); });
+    return error_of_call([&] { (void)tls::server_config(tls::server_options{.certificates = {own}}); });
   };
   const auto trusting = [](const std::string& authorities) {
-    return refusal_of([&] { (void)tls::client_config(tls::client_options{.authorities = authorities}); });
+    return error_of_call([&] { (void)tls::client_config(tls::client_options{.authorities = authorities}); });
   };
   const std::string refusals[] = {
       as_server({.chain = good.chain, .key = encrypted_key}),
@@ -103,7 +93,7 @@ TEST(tls_configuration, encrypted_text_is_refused_and_nobody_is_asked_for_the_pa
       as_server({.chain = with_passphrase(good.chain), .key = good.key}),
       as_server({.chain = good.chain + with_passphrase(other), .key = good.key}),
       trusting(with_passphrase(other)),
-      refusal_of([&] { (void)tls::certificate{.chain = with_passphrase(other), .key = ""}.fingerprint(); }),
+      error_of_call([&] { (void)tls::certificate{.chain = with_passphrase(other), .key = ""}.fingerprint(); }),
   };
   for (const std::string& each : refusals) EXPECT_NE(each.find("encrypted with a pass phrase"), each.npos) << each;
   EXPECT_EQ(as_server({.chain = good.chain + good.key, .key = good.key}), "") << "one file for both is usual";
