@@ -3,10 +3,10 @@
 #include <gyre/http/compress.hpp>
 
 #include "tests/faults/served_through.hpp"
+#include "tests/fs/scratch.hpp"
 #include "tests/http/http_client.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 using namespace gyre_test;
@@ -19,24 +19,17 @@ class http_faults : public faults {};
 
 constexpr std::size_t upload_size = 20'000;
 
-/// A directory with files that is removed when the program ends.
+/// A directory with files.
 const std::string& public_directory() {
-  static const std::string path = [] {
-    char name[] = "/tmp/gyre_faults_XXXXXX";
-    const std::string made = ::mkdtemp(name);
-    std::ofstream(made + "/page.html") << std::string(3'000, 'p');
-    std::filesystem::create_directory(made + "/list");
-    std::ofstream(made + "/list/one.txt") << "1";
-    std::ofstream(made + "/list/two.txt") << "2";
-    return made;
-  }();
-  return path;
+  static const scratch files;
+  if (!files.has("list")) {
+    files.put("page.html", std::string(3'000, 'p'));
+    std::filesystem::create_directory(files.path("list"));
+    files.put("list/one.txt", "1");
+    files.put("list/two.txt", "2");
+  }
+  return files.root();
 }
-struct remove_at_end : testing::Environment {
-  void TearDown() override { std::filesystem::remove_all(public_directory()); }
-};
-[[maybe_unused]] const testing::Environment* const environment = testing::AddGlobalTestEnvironment(
-    new remove_at_end);  // NOLINT(cppcoreguidelines-owning-memory): of the test program
 
 gyre::task<response> echo_whole(request& r) {
   std::string all = co_await r.body().read_all();

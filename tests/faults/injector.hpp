@@ -9,6 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <thread>
 #include <type_traits>
 
 namespace gyre_test {
@@ -83,6 +84,24 @@ gyre::task<> fail_and_check(fault_injection& f, Attempt attempt, Check check) {
   else
     co_await check(failed);
   if (failed) std::rethrow_exception(failure);
+}
+
+/// Calls `attempt()`, in which something fails, on a thread of its own.
+/// Errors: those of the attempt.
+template <class Attempt>
+void fail_on_thread(fault_injection& f, Attempt attempt) {
+  std::exception_ptr failure;
+  std::thread([&] {
+    gyre::frame_pool::keep_nothing();
+    try {
+      f.arm();
+      attempt();
+    } catch (...) {  // thrown again on the other thread
+      failure = std::current_exception();
+    }
+    f.disarm();
+  }).join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 /// Names the kinds of failure in the names of the tests.

@@ -1,5 +1,6 @@
 // tests/faults/loops_faults_test.cpp: an allocation that fails on any loop of a runtime.
 #include "tests/faults/injector.hpp"
+#include "tests/support/error_of.hpp"
 
 #include <exception>
 #include <string>
@@ -46,18 +47,7 @@ TEST_P(loops_faults, a_runtime_that_cannot_start_leaves_no_thread) {
 
 TEST_P(loops_faults, a_run_on_several_loops_that_cannot_start_leaves_no_thread) {
   survives([](fault_injection& f) -> gyre::task<> {
-    std::exception_ptr failure;
-    std::thread([&] {
-      gyre::frame_pool::keep_nothing();
-      try {
-        f.arm();
-        gyre::run([]() -> gyre::task<> { co_return; }, {.threads = 2});
-      } catch (...) {  // thrown again on the other thread
-        failure = std::current_exception();
-      }
-      f.disarm();
-    }).join();
-    if (failure) std::rethrow_exception(failure);
+    fail_on_thread(f, [] { gyre::run([]() -> gyre::task<> { co_return; }, {.threads = 2}); });
     co_return;
   });
 }
@@ -73,13 +63,7 @@ TEST_P(loops_faults, a_call_gives_its_value_or_fails) {
         co_return co_await gyre::on(loop_number(0), long_text);
       };
       EXPECT_EQ((co_await gyre::on(there, there_and_back)).size(), 100U);
-      bool failed = false;
-      try {
-        co_await gyre::on(there, fail_at_length);
-      } catch (const std::exception&) {
-        failed = true;
-      }
-      EXPECT_TRUE(failed);
+      EXPECT_TRUE(co_await throws<std::exception>(gyre::on(there, fail_at_length)));
     });
     co_return;
   });
@@ -104,13 +88,7 @@ TEST_P(loops_faults, for_each_loop_gives_all_values_or_fails) {
       EXPECT_EQ((co_await gyre::for_each_loop(long_text)).size(), 3U);
       auto plain = [] { return std::string(100, 'x'); };
       EXPECT_EQ((co_await gyre::for_each_loop(plain)).size(), 3U);
-      bool failed = false;
-      try {
-        co_await gyre::for_each_loop(fail_at_length);
-      } catch (const std::exception&) {
-        failed = true;
-      }
-      EXPECT_TRUE(failed);
+      EXPECT_TRUE(co_await throws<std::exception>(gyre::for_each_loop(fail_at_length)));
     });
     co_return;
   });

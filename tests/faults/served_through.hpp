@@ -2,8 +2,9 @@
 #pragma once
 
 #include "tests/faults/injector.hpp"
+#include "tests/support/error_of.hpp"
 
-#include <exception>
+#include <string>
 #include <utility>
 
 namespace gyre_test {
@@ -14,26 +15,14 @@ template <class Talk>
 gyre::task<> serve_through(fault_injection& f, gyre::task<> serving, Talk talk) {
   auto server = gyre::spawn(std::move(serving), {.name = "server"});
   co_await gyre::yield();
-  std::exception_ptr failure;
-  try {
-    f.arm();
-    co_await talk();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  f.disarm();
-  EXPECT_FALSE(server.done()) << "the server has ended";
-  const auto outcome = co_await gyre::as_result(talk());
-  if (!outcome) {
-    try {
-      std::rethrow_exception(outcome.error());
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << "the server does not serve any more: " << error.what();
-    }
-  }
-  server.cancel();
-  co_await server.wait();
-  if (failure) std::rethrow_exception(failure);
+  const auto serves_on = [&](bool) -> gyre::task<> {
+    EXPECT_FALSE(server.done()) << "the server has ended";
+    const std::string error = co_await error_of(talk());
+    EXPECT_EQ(error, "") << "the server does not serve any more";
+    server.cancel();
+    co_await server.wait();
+  };
+  co_await fail_and_check(f, talk, serves_on);
 }
 
 }  // namespace gyre_test

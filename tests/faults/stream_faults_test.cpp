@@ -1,5 +1,4 @@
 // tests/faults/stream_faults_test.cpp: a failure in an operation on a stream, or a datagram, costs that operation.
-#include "tests/faults/bound_path.hpp"
 #include "tests/faults/injector.hpp"
 
 #include <signal.h>
@@ -16,7 +15,7 @@ class stream_faults : public faults {};
 
 }  // namespace
 
-TEST_P(stream_faults, both_ends_in_memory_end) {
+TEST_P(stream_faults, a_pair_in_memory_ends_at_both_ends) {
   survives([](fault_injection& f) -> gyre::task<> {
     f.arm();
     gyre::memory_pair pair(1'000);
@@ -81,7 +80,7 @@ TEST_P(stream_faults, descriptors_that_are_passed_are_not_lost) {
   });
 }
 
-TEST_P(stream_faults, datagrams_arrive_or_do_not) {
+TEST_P(stream_faults, a_datagram_arrives_or_fails) {
   survives([](fault_injection& f) -> gyre::task<> {
     f.arm();
     auto server = gyre::udp_socket::bind("127.0.0.1:0");
@@ -102,12 +101,15 @@ TEST_P(stream_faults, datagrams_arrive_or_do_not) {
 TEST_P(stream_faults, a_bound_datagram_socket_leaves_no_file) {
   survives([](fault_injection& f) -> gyre::task<> {
     const std::string path = "/tmp/gyre_faults_datagram_" + std::to_string(::getpid());
-    binding_leaves_nothing_at(path, f, [&] { auto bound = gyre::unix_datagram::bind(gyre::unix_address(path)); });
-    co_return;
+    const auto bind = [&]() -> gyre::task<> {
+      auto bound = gyre::unix_datagram::bind(gyre::unix_address(path));
+      co_return;
+    };
+    co_await fail_and_check(f, bind, [&](bool) { EXPECT_NE(::access(path.c_str(), F_OK), 0); });
   });
 }
 
-TEST_P(stream_faults, signals_go_back_to_who_had_them) {
+TEST_P(stream_faults, a_signal_set_gives_its_signals_back) {
   survives([](fault_injection& f) -> gyre::task<> {
     f.arm();
     gyre::signal_set set{SIGUSR1, SIGUSR2};
@@ -119,17 +121,7 @@ TEST_P(stream_faults, signals_go_back_to_who_had_them) {
 TEST_P(stream_faults, a_loop_that_cannot_be_made_leaves_nothing) {
   survives([](fault_injection& f) -> gyre::task<> {
     auto body = []() -> gyre::task<> { co_await gyre::sleep(1ms); };
-    std::exception_ptr failure;
-    std::thread([&] {
-      gyre::frame_pool::keep_nothing();
-      try {
-        f.arm();
-        gyre::run(body);
-      } catch (...) {
-        failure = std::current_exception();
-      }
-    }).join();
-    if (failure) std::rethrow_exception(failure);
+    fail_on_thread(f, [&] { gyre::run(body); });
     co_return;
   });
 }
