@@ -51,23 +51,18 @@ def precompiled():
     return result
 
 
-def linked_with():
-    """The libraries to link after gyre, as gyre.pc of the release build lists them."""
-    return re.search(r"^Libs:.* -lgyre (.*)$", LIBRARY.with_name("gyre.pc").read_text(), re.M)[1].split()
+def linked_with(library="gyre"):
+    """The libraries to link after this one, as its file for pkg-config in the release build lists them."""
+    text = LIBRARY.with_name(f"{library}.pc").read_text()
+    return re.search(rf"^Libs:.* -l{library}\b(?!-)(.*)$", text, re.M)[1].split()
 
 
 def encrypted_with(code):
     """The libraries to link before gyre for a listing that uses TLS, or the client, which stands on it."""
     names = ["client", "tls"] if "gyre/client.hpp" in code else ["tls"] if "gyre/tls.hpp" in code else []
-    decoders = client_decoders() if "client" in names else []
+    others = linked_with("gyre-client") if "client" in names else []
     files = [str(LIBRARY.with_name(f"libgyre-{name}.a")) for name in names]
-    return [*files, *decoders, "-lssl", "-lcrypto"] if names else []
-
-
-def client_decoders():
-    """The libraries that the client alone uses: it was built with Brotli if its decoder was found."""
-    cache = LIBRARY.with_name("CMakeCache.txt").read_text()
-    return ["-lbrotlidec"] if re.search(r"^GYRE_brotlidec_LIBRARY:.*=/", cache, re.M) else []
+    return [*files, *others, "-lssl", "-lcrypto"] if names else []
 
 
 def fences(text):

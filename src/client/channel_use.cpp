@@ -74,7 +74,7 @@ task<> client_exchange::wait_for_slot() {
 
 // Safe to call again.
 void client_exchange::finish_connection() noexcept {
-  if (!channel_.is_open()) return;
+  if (!channel_.is_open() || sends_) return;
   clock_.end();
   if (sender_.is_complete() && channel_.is_reusable() && !request.closes && !switched())
     state_.keep(slot_.origin(), channel_.take_connection(), how_long_to_keep());
@@ -84,6 +84,11 @@ void client_exchange::finish_connection() noexcept {
 
 void client_exchange::give_up_connection() noexcept {
   clock_.end();
+  if (sends_) {
+    gives_up_ = true;
+    if (sending_ && !sending_.done()) sending_.cancel();
+    return;
+  }
   channel_.close();
   slot_.release();
 }
@@ -106,6 +111,7 @@ std::chrono::nanoseconds client_exchange::how_long_to_keep() const noexcept {
 }
 
 void client_exchange::abandon_body() noexcept {
+  if (sends_) return give_up_connection();
   if (!channel_.is_open()) return slot_.release();
   std::size_t most = std::size_t{64} << 10U;
   try {

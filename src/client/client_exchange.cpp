@@ -57,6 +57,12 @@ client_exchange::client_exchange(client_state& of)
 
 void client_exchange::recycle() noexcept {
   abandon_body();
+  if (sending_) sending_.detach();
+  if (sends_) {
+    recycled_ = true;
+    return;
+  }
+  send_failure_ = nullptr;
   clock_.end();
   channel_.end();
   std::string().swap(answer_);
@@ -64,7 +70,7 @@ void client_exchange::recycle() noexcept {
   body.drop();
   observer.reset();
   decoded_.end();
-  expects_continue = answered_ = on_reused_ = false;
+  expects_continue = full_duplex = answered_ = on_reused_ = false;
   state_.give_back(*this);
 }
 
@@ -150,6 +156,8 @@ task<> client_exchange::attempt() {
     std::error_code failure;
     if (is_small())
       failure = co_await converse();
+    else if (full_duplex && request.upgrade.empty())
+      failure = co_await converse_in_full_duplex();
     else
       failure = co_await converse_while_sending();
     const bool stale =

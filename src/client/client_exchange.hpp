@@ -2,10 +2,12 @@
 #pragma once
 
 #include <gyre/client/client_request.hpp>
+#include <gyre/tasks/task_handle.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +37,7 @@ class client_exchange {
   std::chrono::nanoseconds total{0};
   unsigned max_redirects = 0;
   bool expects_continue = false;
+  bool full_duplex = false;
 
   /// The program needs it no more: ends or keeps its connection, and gives it back to the client.
   void recycle() noexcept;
@@ -66,13 +69,15 @@ class client_exchange {
     return decoded_ ? receive_decoded(max) : receive_raw(max);
   }
   [[nodiscard]] bool is_decompressed() const noexcept { return static_cast<bool>(decoded_); }
-  [[nodiscard]] bool at_end() const noexcept { return decoded_ ? decoded_.at_end() : channel_.at_end(); }
+  [[nodiscard]] bool at_end() const noexcept { return decoded_ ? decoded_.at_end() : channel_.at_end() && !sends_; }
   [[nodiscard]] std::uint64_t received() const noexcept { return decoded_ ? decoded_.taken() : channel_.received(); }
   void check_arrived() const;
   task<std::uint64_t> copy_to(body_writer& to);
   [[nodiscard]] bool has_failed() const noexcept {
-    return decoded_.has_failed() || (answered_ && !channel_.is_open() && !channel_.has_whole_body());
+    return decoded_.has_failed() || (answered_ && !is_connected() && !channel_.has_whole_body());
   }
+  /// See client_response::sending.
+  [[nodiscard]] task_handle<void> sending() const noexcept;
   /// Nothing when only the end of the body will show its length.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
 
@@ -94,7 +99,17 @@ class client_exchange {
   [[noreturn]] void fail_late() const;
   [[nodiscard]] std::string subject() const;
 
+  // full_duplex.cpp: a response that is read while a task sends the rest of the request
+  struct sending_in_background;
+  static task<> send_in_background(sending_in_background self);
+  task<std::error_code> converse_in_full_duplex();
+  task<std::error_code> receive_while_sending();
+  task<> finish_sending();
+  task<> end_sending();
+  void sending_has_ended() noexcept;
+
   // channel_use.cpp: from the pool, and back
+  [[nodiscard]] bool is_connected() const noexcept { return channel_.is_open() && !gives_up_; }
   [[nodiscard]] bool acquire_at_once();
   task<> acquire();
   [[nodiscard]] bool join_origin();
@@ -136,6 +151,11 @@ class client_exchange {
   std::string cookie_text_;     // of the jar
   std::string answer_;          // that did not come from a server
   unsigned interim_ = 0;
+  task_handle<void> sending_;        // while the response is read
+  std::exception_ptr send_failure_;  // of the source
+  bool sends_ = false;               // that task exists, and uses this
+  bool gives_up_ = false;            // the channel closes when that task has ended
+  bool recycled_ = false;            // so does this
   bool on_reused_ = false;
   bool identified_ = true;  // until a redirect leads to another origin
   bool answered_ = false;   // the final head has arrived

@@ -161,6 +161,11 @@ client_request& client_request::expect_continue(bool wanted) noexcept {
   return *this;
 }
 
+client_request& client_request::full_duplex(bool wanted) noexcept {
+  open().full_duplex = wanted;
+  return *this;
+}
+
 client_request& client_request::upgrade(std::string_view protocols) {
   if (protocols.empty() || !is_field_value(protocols))
     throw std::invalid_argument("upgrade: expected the name of a protocol, such as \"websocket\"");
@@ -199,6 +204,7 @@ client_request client_request::copy() const {
   made->total = from.total;
   made->max_redirects = from.max_redirects;
   made->expects_continue = from.expects_continue;
+  made->full_duplex = from.full_duplex;
   return client_request(*made.release());
 }
 

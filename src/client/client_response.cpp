@@ -56,6 +56,8 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
   co_return all;
 }
 
+task_handle<void> client_response::sending() const noexcept { return open().sending(); }
+
 any_stream client_response::take_stream() {
   any_stream stream = open().switched() ? open().take_stream() : any_stream();
   if (!stream) misuse("take_stream() needs a response with status 101 whose stream was not taken yet");

@@ -25,6 +25,7 @@ void request_sender::begin(bool expects_continue) noexcept {
   sent_ = 0;
   expects_continue_ = expects_continue;
   complete_ = nothing_written_ = early_ = body_begun_ = writes_bulk_ = false;
+  has_clock_ = true;
 }
 
 task<> request_sender::send() {
@@ -92,6 +93,7 @@ task<bool> request_sender::send_piece(std::string_view piece) {
 }
 
 void request_sender::begin_piece() noexcept {
+  if (!has_clock_) return;
   const std::chrono::nanoseconds limit = limits_.between_bytes;
   clock_.begin(phase::sending, early_ ? std::min<std::chrono::nanoseconds>(limit, patience_after_response) : limit);
   if (writes_bulk_) clock_.renew_with_progress();
@@ -116,17 +118,17 @@ bool request_sender::response_came(int status) noexcept {
 }
 
 task<bool> request_sender::finish(task_handle<void>& sending, bool response_complete) {
-  if (clock_.current() == phase::sending && clock_.is_limited())  // not while the source takes its time
+  if (has_clock_ && clock_.current() == phase::sending && clock_.is_limited())  // not while the source takes its time
     begin_piece();
   const auto pause = response_complete
                          ? std::min<std::chrono::nanoseconds>(limits_.between_bytes, patience_after_response)
                          : limits_.between_bytes;
   for (;;) {
-    const std::uint64_t before = pieces_;
+    const std::uint64_t before = progress();
     auto rest = gyre::timeout(clock_.clamped(pause), sending.wait());
     const auto in_time = co_await as_expected(std::move(rest));
     if (in_time) co_return false;
-    const bool goes_on = pieces_ != before || (writes_bulk_ && !clock_.expired());
+    const bool goes_on = progress() != before || (has_clock_ && writes_bulk_ && !clock_.expired());
     if (!clock_.is_total_over() && goes_on) continue;
     sending.cancel();
     co_return clock_.is_total_over();

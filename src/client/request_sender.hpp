@@ -43,6 +43,13 @@ class request_sender {
   /// The final head has arrived while `sending` runs. Returns whether the rest of the body should still be sent, which
   /// finish() waits for.
   [[nodiscard]] bool response_came(int status) noexcept;
+  /// From now on the response's time limits use the clock, and finish() alone limits the rest of the body.
+  void leave_clock() noexcept { has_clock_ = false; }
+  /// Changes whenever a piece has been sent. Bulk counts while the server takes it.
+  [[nodiscard]] std::uint64_t progress() noexcept {
+    if (writes_bulk_ && channel_.has_progressed()) ++pieces_;
+    return pieces_;
+  }
   /// Waits for the end of send(). A source that delivers nothing is given up: soon when the response is complete,
   /// otherwise like a body that stops. Returns true when the total has passed.
   ///
@@ -64,7 +71,7 @@ class request_sender {
   task<> send_text();
   task<> send_source();
   GYRE_CORO_WRAPPER task<std::string_view> next_piece() {
-    clock_.begin_unlimited(phase::sending);  // the source takes its time
+    if (has_clock_) clock_.begin_unlimited(phase::sending);  // the source takes its time
     return body_.source->next();
   }
   void count(std::size_t more);
@@ -88,6 +95,7 @@ class request_sender {
   bool complete_ = false;
   bool nothing_written_ = false;  // known for sure
   bool early_ = false;            // the final head came before the request was complete
+  bool has_clock_ = true;         // the response was not handed out
   bool body_begun_ = false;       // the server has not refused it
   bool writes_bulk_ = false;      // the piece that is being sent is bulk
 };

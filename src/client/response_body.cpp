@@ -4,6 +4,8 @@
 
 #include "client_exchange.hpp"
 
+#include <utility>
+
 namespace gyre::http {
 
 std::optional<std::uint64_t> client_exchange::length() const noexcept {
@@ -20,23 +22,32 @@ task<std::string_view> client_exchange::receive_raw(std::size_t max) {
   for (;;) {
     const std::string_view piece = channel_.take(max);
     if (channel_.body_error() != parse_error::none) {
+      if (sends_) co_await end_sending();
       give_up_connection();
       fail(client_errc::bad_response, describe(channel_.body_error()));
     }
     if (channel_.at_end()) finish_connection();
-    if (!piece.empty() || channel_.at_end()) co_return piece;
-    if (!channel_.is_open()) fail(client_errc::cut_off);
+    if (!piece.empty() || (channel_.at_end() && !sends_)) co_return piece;
+    if (!is_connected()) fail(client_errc::cut_off);
+    if (channel_.at_end()) {
+      co_await finish_sending();
+      continue;
+    }
     std::error_code failure;
     {
       const scope_exit stop_clock([this]() noexcept { clock_.end(); });  // also after a cancel, which loses nothing
       clock_.begin(phase::body, state_.options().timeouts.between_bytes);
-      if (clock_.expired())
+      if (sends_)
+        failure = co_await receive_while_sending();
+      else if (clock_.expired())
         failure = time_limit_passed();
       else
         failure = co_await channel_.receive_more();
     }
     if (!failure || (failure == stream_errc::end_of_stream && channel_.end_of_stream())) continue;
+    if (sends_) co_await end_sending();
     give_up_connection();
+    if (send_failure_) std::rethrow_exception(std::exchange(send_failure_, nullptr));
     fail(failure);
   }
 }

@@ -99,7 +99,8 @@ class GYRE_API client_request {
     return set_source(std::move(source), length, media_type);
   }
   /// Passes on the rest of the body of a request that a server of the program receives, without its trailers. See
-  /// request_body_source::passes_on. Lifetime: `from` must outlive send().
+  /// request_body_source::passes_on. Lifetime: `from` must outlive send(), and after full_duplex() the
+  /// task that sends it.
   client_request& body(body_reader& from, std::string_view media_type = {});
   /// A JSON text.
   client_request& json(std::string_view text) { return body(text, "application/json"); }
@@ -116,6 +117,11 @@ class GYRE_API client_request {
   client_request& multipart(std::initializer_list<form_part> parts);
   /// Waits for "100 Continue" before the body is sent, so that a server can refuse it. RFC 9110 §10.1.1.
   client_request& expect_continue(bool wanted = true) noexcept;
+
+  /// Hands out the response as soon as its head has arrived, while a task goes on sending the body. Without this, a
+  /// response with a status below 300 waits until the body has been sent. See client_response::sending for the lifetime
+  /// of the body. Not for a request that offers another protocol.
+  client_request& full_duplex(bool wanted = true) noexcept;
 
   /// Offers to speak another protocol on this connection: "websocket", or a list in the order of preference. A server
   /// that agrees answers 101 (see client_response::take_stream); any other answer is an ordinary response. RFC 9110

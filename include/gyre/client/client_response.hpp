@@ -17,6 +17,11 @@
 #include <string_view>
 #include <vector>
 
+namespace gyre {
+template <class T>
+class task_handle;
+}
+
 namespace gyre::http {
 
 class body_writer;
@@ -126,6 +131,14 @@ class GYRE_API client_response {
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::uint64_t> save_to(std::string path, Progress& progress) {
     return save(std::move(path), [](void* p, std::uint64_t bytes) { (*static_cast<Progress*>(p))(bytes); }, &progress);
   }
+
+  /// The task that still sends the body of the request, after client_request::full_duplex; empty when none does. The
+  /// body of the response ends only when this task has ended, as after any early response; its errors include those of the
+  /// task, too. A response that is destroyed before cancels the task, and does not wait for it.
+  ///
+  /// Lifetime: the source of the request's body, and what it refers to, stay valid until the task has ended. In a
+  /// handler, that is what request::adopt is for. Elsewhere: cancel the task, and await `wait()` of the handle.
+  [[nodiscard]] task_handle<void> sending() const noexcept;
 
   /// Takes the connection over after status 101, the agreement to client_request::upgrade. Bytes of the new protocol
   /// that came with the head are read first. The limits of the client no longer apply, and the connection no longer

@@ -23,6 +23,12 @@
 #include <string_view>
 #include <vector>
 
+namespace gyre {
+template <class T>
+class task_handle;
+struct task_state;
+}  // namespace gyre
+
 namespace gyre::http {
 
 class served_request;
@@ -132,6 +138,11 @@ class GYRE_API request {
   /// it. Errors: std::invalid_argument for a status outside of 102 to 199, a malformed field, or one of framing.
   [[nodiscard]] task<bool> send_interim(int status, std::span<const http::field> fields);
 
+  /// Makes a task a part of the exchange, such as one that goes on reading the body while the response is sent. When
+  /// the response has been sent, or cannot be sent, the server cancels the task, and waits for its end before it uses
+  /// the rest of the body. Errors: std::bad_alloc, and the task is cancelled.
+  void adopt(task_handle<void> task);
+
   /// A value that middleware passes to the handlers inside it, such as the user or the request ID. Returns the last
   /// value set, or empty when there is none. Lifetime: until another attribute is set.
   void set_attribute(std::string name, std::string value);
@@ -187,6 +198,7 @@ class GYRE_API request {
   contents now_;
   lists lists_;
   body_reader body_;
+  std::vector<task_state*> adopted_;
 };
 
 }  // namespace gyre::http

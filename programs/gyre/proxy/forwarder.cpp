@@ -3,17 +3,15 @@
 
 #include "programs/gyre/proxy/forwarded_fields.hpp"
 #include "programs/gyre/proxy/forwarded_target.hpp"
+#include "programs/gyre/proxy/passed_bodies.hpp"
 #include "programs/gyre/requests/large_heads.hpp"
 
 #include <gyre/client/client_error.hpp>
-#include <gyre/coro/scope_exit.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/sleep.hpp>
-#include <gyre/stream/any_stream.hpp>
-#include <gyre/stream/copy.hpp>
 
 #include <fmt/format.h>
 
@@ -70,67 +68,6 @@ bool is_temporary(int status) noexcept { return status == 502 || status == 503 |
 
 }  // namespace
 
-/// Streams the rest of a response.
-class forwarder::passed_on {
- public:
-  passed_on(http::client_response&& from, upstreams::use&& use) : response_(std::move(from)), use_(std::move(use)) {}
-  gyre::task<> operator()(http::body_writer& out) {
-    auto body = response_.body();
-    {
-      // A client that leaves in the middle of a body says nothing against the server.
-      const gyre::scope_exit at_end([&]() noexcept {
-        if (body.has_failed())
-          use_.failed();
-        else if (body.received() > 0 || body.at_end())
-          use_.succeeded();
-      });
-      (void)co_await body.copy_to(out);
-    }
-    auto trailers = body.trailers();
-    keep_trailers_passed_on(trailers, response_.fields());
-    for (const http::field& each : trailers) out.add_trailer(each.name, each.value);
-    use_ = {};
-  }
-
- private:
-  http::client_response response_;
-  upstreams::use use_;
-};
-
-/// Streams the body of a request.
-class forwarder::received_body final : public http::request_body_source {
- public:
-  received_body(http::request& from, bool& begun) noexcept : from_(from), begun_(begun) {}
-  GYRE_CORO_WRAPPER gyre::task<std::string_view> next() override {
-    begun_ = true;
-    return from_.body().receive();
-  }
-  [[nodiscard]] http::body_reader* passes_on() noexcept override { return &from_.body(); }
-  [[nodiscard]] std::vector<http::field> trailers() override {
-    auto all = from_.body().trailers();
-    keep_trailers_passed_on(all, from_.fields());
-    return all;
-  }
-
- private:
-  http::request& from_;
-  bool& begun_;
-};
-
-/// Connects a client and a server that have agreed on another protocol.
-class forwarder::connected {
- public:
-  connected(gyre::any_stream&& server, upstreams::use&& use) : server_(std::move(server)), use_(std::move(use)) {}
-  gyre::task<> operator()(gyre::any_stream client) {
-    (void)co_await gyre::copy_bidirectional(client, server_);
-    use_ = {};
-  }
-
- private:
-  gyre::any_stream server_;
-  upstreams::use use_;
-};
-
 forwarder::forwarder(const proxy_settings& settings, std::span<const http::url> urls, std::span<upstream_counts> counts,
                      const std::optional<gyre::tls::client_config>& trusted)
     : settings_(settings), upstreams_(urls, counts, settings.choice), client_(options_of(settings, trusted)) {}
@@ -150,7 +87,8 @@ gyre::task<http::response> forwarder::answer_itself(int status) {
 
 gyre::task<http::response> forwarder::forward(http::request& request) {
   std::vector<std::size_t> tried;
-  bool body_begun = false;
+  const bool has_body = !request.body().at_end();
+  const auto body_begun = [&] { return has_body && (request.body().received() > 0 || request.body().at_end()); };
   for (;;) {
     const std::size_t number = upstreams_.choose(tried);
     const bool is_last = tried.size() + 1 >= std::min<std::size_t>(upstreams_.size(), settings_.retries + 1);
@@ -160,16 +98,17 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
     bool safe = false;
     std::optional<http::client_request> prepared;
     try {
-      prepared.emplace(prepare(request, number, body_begun));
+      prepared.emplace(prepare(request, number));
     } catch (const std::invalid_argument&) {  // a target that could leave the path of the server
       co_return http::response::error(400, "malformed request target");
     }
     try {
       http::client_response received = co_await prepared->send();
+      if (auto sending = received.sending()) request.adopt(std::move(sending));
       received.body().check_arrived();  // as long as another answer is possible
       if (!is_temporary(received.status())) co_return make_response(request, std::move(received), std::move(use));
       use.failed();
-      safe = may_be_repeated(request) && !body_begun;
+      safe = may_be_repeated(request) && !body_begun();
       if (is_last || !safe) co_return make_response(request, std::move(received), std::move(use));
     } catch (const gyre::timed_out& error) {
       if (request.body().failed()) throw;  // the client has left in the middle of its body, or is too slow
@@ -178,7 +117,7 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
     } catch (const std::system_error& error) {
       if (request.body().failed()) throw;
       failure = error.what();
-      safe = !body_begun && (was_not_sent(error) || may_be_repeated(request));
+      safe = !body_begun() && (was_not_sent(error) || may_be_repeated(request));
     }
     if (!failure.empty()) {
       use.failed();
@@ -192,7 +131,7 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
   }
 }
 
-http::client_request forwarder::prepare(http::request& request, std::size_t number, bool& body_begun) {
+http::client_request forwarder::prepare(http::request& request, std::size_t number) {
   http::client_request made = client_.request(request.method(), upstreams_.url(number));
   const std::string_view path = upstreams_.url(number).path();
   if (path == "/" && request.target().starts_with('/'))
@@ -217,7 +156,7 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
     const auto length = request.body().length();
     const std::string trailers = length ? std::string() : trailers_announced(request.fields(), dropped);
     if (!trailers.empty()) made.header("Trailer", trailers);
-    made.body(http::request_body_owner(new received_body(request, body_begun)), length);
+    made.body(http::request_body_owner(new passed_body(request)), length).full_duplex();
   }
   return made;
 }
@@ -228,12 +167,14 @@ http::response forwarder::make_response(http::request& request, http::client_res
   const auto fields = from.fields();
   const int status = from.status();
   const bool has_body = !from.body().at_end();
+  const bool sends = static_cast<bool>(from.sending());
   if (!has_body) use.succeeded();
   http::response made;
   if (status == switching_protocols)
-    made = http::response::switch_protocols(from.field("Upgrade"), connected(from.take_stream(), std::move(use)));
+    made =
+        http::response::switch_protocols(from.field("Upgrade"), connected_server(from.take_stream(), std::move(use)));
   else if (has_body)
-    made = http::response::stream(passed_on(std::move(from), std::move(use)), "");
+    made = http::response::stream(passed_response(std::move(from), std::move(use), request), "");
   else if (request.method() == "HEAD")  // only the length of the body is announced
     made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
   if (status != switching_protocols) made.set_status(status);
@@ -257,7 +198,7 @@ http::response forwarder::make_response(http::request& request, http::client_res
   const std::string trailers = in_chunks ? trailers_announced(fields, dropped) : std::string();
   if (!trailers.empty()) made.add_field("Trailer", trailers);
   made.add_field("Via", "1.1 gyre");
-  if (!request.body().at_end()) made.close_connection();  // the rest of the body is not wanted
+  if (!request.body().at_end() && !sends) made.close_connection();  // the rest of the body is not wanted
   return made;
 }
 

@@ -35,12 +35,9 @@ class forwarder {
   gyre::task<> check_health();
 
  private:
-  class passed_on;
-  class received_body;
-  class connected;
   static gyre::task<gyre::http::response> answer_itself(int status);
   gyre::task<gyre::http::response> forward(gyre::http::request& request);
-  [[nodiscard]] gyre::http::client_request prepare(gyre::http::request& request, std::size_t number, bool& body_begun);
+  [[nodiscard]] gyre::http::client_request prepare(gyre::http::request& request, std::size_t number);
   [[nodiscard]] gyre::http::response make_response(gyre::http::request& request, gyre::http::client_response&& from,
                                                    upstreams::use&& use) const;
   gyre::task<bool> is_healthy(std::size_t number);

@@ -122,10 +122,17 @@ task<connection::next_step> connection::serve_with_waits() {
     if (reached == stop::at_bad_request) co_return co_await refuse(work, status_for(work.error));
     if (reached == stop::at_slow_answer) {
       next_step step = next_step::reset;
-      if (work.output.has_unsent())
-        step = co_await answer_while_sending(work);
-      else
-        step = co_await answer(work);
+      std::exception_ptr failure;  // thrown again, also a cancel
+      try {
+        if (work.output.has_unsent())
+          step = co_await answer_while_sending(work);
+        else
+          step = co_await answer(work);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      if (work.request.has_adopted()) co_await work.request.end_adopted();
+      if (failure) std::rethrow_exception(failure);
       if (step == next_step::skip_body) step = co_await skip_body(work);
       if (step != next_step::go_on) co_return step;
       work.begin_next_request();

@@ -174,6 +174,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   response_state& state = r.state();
   // A response body that is made piece by piece may still read the request's body.
   const bool skips_later = state.source == body_source::producer;
+  if (!skips_later && work.request.has_adopted()) co_await work.request.end_adopted();
   const bool wants_body = takes_over || (skips_later && state.status < 400);
   if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
   exchange_ends_ = p.scope->limit();

@@ -4,6 +4,7 @@
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/status_error.hpp>
+#include <gyre/tasks/task_handle.hpp>
 
 #include "message_input.hpp"
 
@@ -106,6 +107,19 @@ std::string_view request::attribute(std::string_view name) const noexcept {
   for (auto each = lists_.attributes.rbegin(); each != lists_.attributes.rend(); ++each)
     if (each->name == name) return each->value;
   return {};
+}
+
+void request::adopt(task_handle<void> task) {
+  try {
+    adopted_.reserve(adopted_.size() + 1);
+  } catch (...) {
+    task.cancel();
+    task.detach();
+    throw;
+  }
+  task.state().add_reference();
+  adopted_.push_back(&task.state());
+  task.detach();
 }
 
 }  // namespace gyre::http

@@ -3,6 +3,8 @@
 #include <gyre/http/target.hpp>
 
 #include "served_request.hpp"
+
+#include <gyre/tasks/join_op.hpp>
 #include "server_state.hpp"
 
 #include <new>
@@ -59,6 +61,16 @@ void served_request::add_path_value(std::string_view name, std::string_view enco
   auto text = percent_decode(encoded);
   if (!text || lists_.decoded.size() == most) throw status_error(400, "the path has an invalid percent-encoding");
   lists_.path_values.push_back({name, lists_.decoded.emplace_back(*std::move(text))});
+}
+
+task<> served_request::end_adopted() {
+  for (task_state* const each : adopted_)
+    if (!each->done()) each->root.cancel();
+  for (task_state* const each : adopted_) {
+    co_await uninterrupted_join_op(*each);
+    each->release();
+  }
+  adopted_.clear();
 }
 
 }  // namespace gyre::http

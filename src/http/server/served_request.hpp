@@ -33,6 +33,10 @@ class served_request final : public request {
   /// Errors: status_error with 400 when the encoding is malformed.
   void add_path_value(std::string_view name, std::string_view encoded);
 
+  [[nodiscard]] bool has_adopted() const noexcept { return !adopted_.empty(); }
+  /// Cancels the tasks that the request has adopted, and waits for their end. Cancel: waits on. Errors: none.
+  task<> end_adopted();
+
   /// The server that answers the request.
   [[nodiscard]] server_state& server() const noexcept { return *server_; }
   /// The line of the program that made the handler, and the pattern of its route.
