@@ -1,8 +1,8 @@
 // src/client/full_duplex.cpp: a response is read while a task sends the rest of the request.
 //
-// The task belongs to the loop and uses the exchange, which therefore outlives it: an exchange that the program gives up
-// cancels the task, and is recycled when the task has ended. Until the response is handed out, the exchange waits for
-// the end of the task on every way out.
+// The task belongs to the loop and uses the exchange, which therefore outlives it: an exchange that the program gives
+// up cancels the task, and is recycled when the task has ended. Until the response is handed out, the exchange waits
+// for the end of the task on every way out.
 #include <gyre/coro/owned.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/tasks/as_expected.hpp>

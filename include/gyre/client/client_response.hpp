@@ -133,8 +133,8 @@ class GYRE_API client_response {
   }
 
   /// The task that still sends the body of the request, after client_request::full_duplex; empty when none does. The
-  /// body of the response ends only when this task has ended, as after any early response; its errors include those of the
-  /// task, too. A response that is destroyed before cancels the task, and does not wait for it.
+  /// body of the response ends only when this task has ended, as after any early response; its errors include those of
+  /// the task, too. A response that is destroyed before cancels the task, and does not wait for it.
   ///
   /// Lifetime: the source of the request's body, and what it refers to, stay valid until the task has ended. In a
   /// handler, that is what request::adopt is for. Elsewhere: cancel the task, and await `wait()` of the handle.

@@ -28,8 +28,8 @@ struct stored_cookie {
 };
 
 /// Keeps at most 180 cookies for a domain and 3,000 in all; the oldest ones go first. A cookie for a public suffix
-/// ("com", "co.uk") is refused, unless the host itself has that name. Public suffixes are those in the list of libpsl. A
-/// build without libpsl knows only domains without a dot, so a host may set cookies for all of "co.uk" there;
+/// ("com", "co.uk") is refused, unless the host itself has that name. Public suffixes are those in the list of libpsl.
+/// A build without libpsl knows only domains without a dot, so a host may set cookies for all of "co.uk" there;
 /// `is_public_suffix` can forbid that.
 /// Thread: one at a time.
 class GYRE_API cookie_jar {
