@@ -1,10 +1,12 @@
-"""Compiles a file that must not compile, and looks for the expected words in the compiler's first error.
+"""Compiles code that must not compile, and looks for the expected words in the compiler's first error.
 
-    run.py COMPILER INCLUDE HEADER SOURCE    tests a file; HEADER is precompiled
-    run.py COMPILER INCLUDE HEADER           precompiles all headers of the library, which takes longer than the tests
+    run.py COMPILER INCLUDE HEADER SOURCE CASE    tests a case of a file; HEADER is precompiled
+    run.py COMPILER INCLUDE HEADER                precompiles all headers of the library, which takes longer than the
+                                                  tests
 
-The first lines of the file give the words as  // expect: WORDS  and, when it needs more flags, as  // flags: FLAGS.
-tests/compiler.cmake reads  // compiler: clang  (or g++), where only one compiler reports the error.
+A case is the part of the file below  // case: NAME  together with what the file has above its first case. There the
+words are given as  // expect: WORDS  and, when more flags are needed, as  // flags: FLAGS.  tests/compiler.cmake reads
+// compiler: clang  (or g++), where only one compiler reports the errors of a file.
 """
 
 import re
@@ -20,15 +22,16 @@ if len(sys.argv) == 4:
     precompiled = header + (".pch" if "clang" in compiler else ".gch")
     sys.exit(subprocess.run([*command, "-x", "c++-header", header, "-o", precompiled]).returncode)
 
-source = sys.argv[4]
-text = open(source, encoding="utf-8").read()
+source, case = sys.argv[4:6]
+head, *cases = re.split(r"^// case: ", open(source, encoding="utf-8").read(), flags=re.M)
+text = head + "// " + next(each for each in cases if re.match(rf"{case}\b", each))
 expected = re.search(r"^// expect: (.*)$", text, re.M).group(1)
 flags = re.search(r"^// flags: (.*)$", text, re.M)
 # Flags may change what the headers mean. Then they are compiled again.
 command += flags.group(1).split() if flags else ["-include", header]
-done = subprocess.run([*command, "-fsyntax-only", source], capture_output=True, text=True)
+done = subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], input=text, capture_output=True, text=True)
 if done.returncode == 0:
-    sys.exit(f"{source} compiles, and must not")
+    sys.exit(f"{case} compiles, and must not")
 first = done.stderr.split("error: ")[1:2]  # with its notes: there g++ 12 gives the reason of a deleted function
 if not first or expected not in first[0]:
-    sys.exit(f"{source}: expected \"{expected}\" in the first error; the compiler said:\n{done.stderr}")
+    sys.exit(f"{case}: expected \"{expected}\" in the first error; the compiler said:\n{done.stderr}")

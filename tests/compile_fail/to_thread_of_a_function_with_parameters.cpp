@@ -1,6 +1,0 @@
-// tests/compile_fail/to_thread_of_a_function_with_parameters.cpp: to_thread takes a function without parameters.
-// expect: to_thread takes a function without parameters: to_thread([&] { return f(argument); })
-#include <gyre/tasks/to_thread.hpp>
-
-int twice(int number);
-gyre::task<> caller() { (void)co_await gyre::to_thread(twice); }
