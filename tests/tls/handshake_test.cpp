@@ -152,7 +152,7 @@ TEST(tls_handshake, an_expired_certificate_is_refused) {
   });
 }
 
-TEST(tls_handshake, without_verification_every_certificate_is_accepted) {
+TEST(tls_handshake, accepts_every_certificate_without_verification) {
   run_tls([]() -> gyre::task<> {
     tls::client_options client;
     client.insecure_skip_verify = true;

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -60,22 +59,13 @@ void* take_again(void* memory, std::size_t size, const char* file, int line) {
 // OpenSSL accepts these only before it has taken its first block.
 const bool counts = CRYPTO_set_mem_functions(&take, &take_again, &give_back) == 1;
 
-/// Runs `clients(where)`, which returns a task<>, on a thread of its own, beside a server on this one.
+/// Runs `clients(where)`, which returns a task<>, on a thread of its own, beside a server that counts on this one.
 template <class F>
-void run_beside_server(F clients) {
-  http::server_options options =
-      over_tls([](http::request&) -> gyre::task<response> { co_return response::text("hello"); });
-  run_on_sockets(std::move(options), [&](socket_server& server) -> gyre::task<> {
-    gyre::event done;
-    gyre::event_loop& loop = gyre::event_loop::current();
-    is_server = true;
-    std::jthread thread([&, where = server.server().where()] {
-      run_real([&]() -> gyre::task<> { co_await clients(where); });
-      loop.post([&done] { done.set(); });
-    });
-    co_await done.wait();
-    is_server = false;
-  });
+void run_beside_counting_server(F clients) {
+  is_server = true;
+  const auto hello = [](http::request&) -> gyre::task<response> { co_return response::text("hello"); };
+  run_beside_server(over_tls(hello), clients);
+  is_server = false;
 }
 
 gyre::task<> get(https_client& client) {
@@ -90,10 +80,10 @@ gyre::task<> wait_until_none_is_held() {
 
 }  // namespace
 
-TEST(https_buffers, of_a_busy_connection_stay_between_its_requests) {
+TEST(https_buffers, stay_with_a_busy_connection_between_its_requests) {
   ASSERT_TRUE(counts);
   long during_requests = -1;
-  run_beside_server([&](std::string where) -> gyre::task<> {
+  run_beside_counting_server([&](std::string where) -> gyre::task<> {
     auto client = co_await connect_over_tls(where);
     for (int i = 0; i < 3; ++i) co_await get(client);
     during_requests = -taken;
@@ -107,7 +97,7 @@ TEST(https_buffers, are_given_back_by_a_connection_that_is_idle_for_a_while_and_
   ASSERT_TRUE(counts);
   long left = -1;
   long after_use = 0;
-  run_beside_server([&](std::string where) -> gyre::task<> {
+  run_beside_counting_server([&](std::string where) -> gyre::task<> {
     std::vector<https_client> clients;
     for (int i = 0; i < 5; ++i) clients.push_back(co_await connect_over_tls(where));
     for (int round = 0; round < 2; ++round) {
@@ -125,7 +115,7 @@ TEST(https_buffers, are_kept_by_a_bounded_number_of_connections) {
   ASSERT_TRUE(counts);
   constexpr int connections = 300;
   long after_use = 0;
-  run_beside_server([&](std::string where) -> gyre::task<> {
+  run_beside_counting_server([&](std::string where) -> gyre::task<> {
     std::vector<https_client> clients;
     for (int i = 0; i < connections; ++i) {
       clients.push_back(co_await connect_over_tls(where));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace gyre_test {
@@ -43,6 +44,20 @@ inline gyre::task<http_answer> get_over_tls(socket_server& server, std::string t
   auto client = co_await connect_over_tls(server, std::move(settings));
   co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
   co_return co_await client.answer();
+}
+
+/// Runs `clients(where)`, which returns a task<>, on a thread of its own, beside a server on this one.
+template <class F>
+void run_beside_server(http::server_options options, F clients) {
+  run_on_sockets(std::move(options), [&](socket_server& server) -> gyre::task<> {
+    gyre::event done;
+    gyre::event_loop& loop = gyre::event_loop::current();
+    std::jthread thread([&, where = server.server().where()] {
+      run_real([&]() -> gyre::task<> { co_await clients(where); });
+      loop.post([&done] { done.set(); });
+    });
+    co_await done.wait();
+  });
 }
 
 inline gyre::task<bool> is_closed_without_an_answer(gyre::tcp_stream& client) {

@@ -28,7 +28,7 @@ void use_elsewhere(Use use) {
 
 }  // namespace
 
-TEST(other_loop_tls_death, a_stream) {
+TEST(other_loop_tls_death, a_stream_that_another_loop_uses_stops_the_program) {
   if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
   const char* const name = "a TLS stream";
   EXPECT_DEATH(use_elsewhere([](tls::stream& s) -> task<> { (void)co_await s.read_some(std::span<std::byte>(room)); }),

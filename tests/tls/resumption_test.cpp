@@ -1,7 +1,6 @@
 // tests/tls/resumption_test.cpp: sessions that are resumed: by which tickets, for which peers, under which rules.
 #include "tests/tls/tls_pair.hpp"
 
-#include <array>
 #include <string>
 
 using namespace gyre_test;
@@ -19,19 +18,11 @@ struct both {
 constexpr both resumed{true, true};
 constexpr both anew{false, false};
 
-/// Connects, and reads once, because tickets come with the data. Returns whether the session was resumed.
+/// Connects, and returns whether the session was resumed.
 gyre::task<both> connect(const tls::server_config& servers, const tls::client_config& clients,
                          std::string host = "server.test") {
-  gyre::memory_pair ends;
-  auto handshakes = gyre::gather(tls::accept(std::move(ends.first), servers),
-                                 tls::connect(std::move(ends.second), std::move(host), clients));
-  auto made = co_await std::move(handshakes);
-  tls::stream server = std::move(made.template get<0>());
-  tls::stream client = std::move(made.template get<1>());
-  co_await server.write_all("x");
-  std::array<char, 1> byte{};
-  (void)co_await client.read_exactly(std::span<char>(byte));
-  co_return both{client.resumed(), server.resumed()};
+  const tls_pair pair = co_await shake_hands_for_a_ticket(servers, clients, std::move(host));
+  co_return both{pair.client.resumed(), pair.server.resumed()};
 }
 
 std::string key_of(char letter) { return std::string(80, letter); }

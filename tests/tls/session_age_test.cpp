@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -27,26 +26,15 @@ class clock_ahead {
   void pass(std::chrono::seconds time) noexcept { ahead += time.count(); }
 };
 
-/// Connects, and reads once, because tickets come with the data. Returns "anew" or "resumed", or the error of one of
-/// the two.
+/// Connects. Returns "anew" or "resumed", or the error of one of the two.
 gyre::task<std::string> outcome(const tls::server_config& servers, const tls::client_config& clients) {
-  gyre::memory_pair ends;
-  auto handshakes = gyre::gather(tls::accept(std::move(ends.first), servers),
-                                 tls::connect(std::move(ends.second), "server.test", clients));
-  std::string failure;
   try {
-    auto made = co_await std::move(handshakes);
-    tls::stream server = std::move(made.template get<0>());
-    tls::stream client = std::move(made.template get<1>());
-    co_await server.write_all("x");
-    std::array<char, 1> byte{};
-    (void)co_await client.read_exactly(std::span<char>(byte));
-    if (client.resumed() != server.resumed()) co_return "only one side has resumed";
-    co_return client.resumed() ? "resumed" : "anew";
+    const tls_pair pair = co_await shake_hands_for_a_ticket(servers, clients);
+    if (pair.client.resumed() != pair.server.resumed()) co_return "only one side has resumed";
+    co_return pair.client.resumed() ? "resumed" : "anew";
   } catch (const std::exception& error) {
-    failure = error.what();
+    co_return error.what();
   }
-  co_return failure;
 }
 
 constexpr auto for_ever = std::chrono::hours(100'000);

@@ -1,9 +1,8 @@
 // tests/tls/stream_test.cpp: reading, writing and ending an encrypted stream.
-#include <gyre/http.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/support/seeds.hpp"
-#include "tests/tls/tls_pair.hpp"
+#include "tests/tls/conversation.hpp"
 
 #include <array>
 #include <vector>
@@ -11,28 +10,6 @@
 using namespace gyre_test;
 
 namespace {
-
-std::string random_text(std::size_t size, unsigned seed) {
-  std::string text(size, '\0');
-  unsigned state = seed * 2'654'435'761U + 1;
-  for (char& each : text) {
-    state = state * 1'664'525U + 1'013'904'223U;
-    each = static_cast<char>(state >> 24U);
-  }
-  return text;
-}
-
-gyre::task<std::string> read_to_end(tls::stream& from) {
-  std::string all;
-  std::array<char, 5000> buffer{};
-  while (const std::size_t n = co_await from.read_some(std::span<char>(buffer))) all.append(buffer.data(), n);
-  co_return all;
-}
-
-gyre::task<> write_and_end(tls::stream& to, std::string_view text) {
-  co_await to.write_all(text);
-  co_await to.shutdown_write();
-}
 
 /// A stream below TLS whose writes wait while its gate is closed, as with a full socket.
 struct gated_stream {
@@ -373,165 +350,7 @@ TEST(tls_stream, conversations_at_random) {
   });
 }
 
-TEST(tls_listener, serves_connections_over_tcp_and_a_client_connects_by_name) {
-  run_tls([]() -> gyre::task<> {
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    auto echo = [](tls::stream peer) -> gyre::task<> {
-      std::array<std::byte, 4096> buffer{};
-      while (const std::size_t n = co_await peer.read_some(std::span<std::byte>(buffer)))
-        co_await peer.write_all(std::span<const std::byte>(buffer).first(n));
-      co_await peer.shutdown_write();
-    };
-    auto serving = gyre::spawn(listener.serve(echo));
-    const tls::client_config trusts(client_that_trusts());
-    auto talk = [&](unsigned number) -> gyre::task<> {
-      auto stream = co_await tls::connect(listener.local_address().string(), trusts);
-      EXPECT_EQ(stream.peer_address(), listener.local_address());
-      EXPECT_EQ(stream.local_address().host(), "127.0.0.1");
-      const std::string text = random_text(20'000 + number, number);
-      auto both = gyre::gather(write_and_end(stream, text), read_to_end(stream));
-      EXPECT_EQ((co_await std::move(both)).get<1>(), text);
-    };
-    std::vector<gyre::task<>> all;
-    for (unsigned i = 0; i < 20; ++i) all.push_back(talk(i));
-    auto gathered = gyre::gather(std::move(all));
-    co_await std::move(gathered);
-    serving.cancel();
-    co_await serving.wait();
-  });
-}
-
-TEST(tls_listener, gives_up_the_oldest_handshakes_beyond_its_limit) {
-  run_tls([]() -> gyre::task<> {
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    listener.limit_handshakes(2);
-    auto greet = [](tls::stream peer) -> gyre::task<> {
-      co_await peer.write_all("hello");
-      co_await peer.shutdown_write();
-    };
-    auto serving = gyre::spawn(listener.serve(greet));
-    std::vector<gyre::tcp_stream> silent;
-    silent.reserve(5);
-    for (int i = 0; i < 5; ++i) {
-      silent.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
-      std::array<std::byte, 1> nothing{};
-      if (i < 2) continue;  // the others push one out
-      const std::size_t count =
-          co_await silent[static_cast<std::size_t>(i) - 2].read_some(std::span<std::byte>(nothing));
-      EXPECT_EQ(count, 0U);
-    }
-    const tls::client_config trusts(client_that_trusts());
-    auto stream = co_await tls::connect(listener.local_address().string(), trusts);
-    const std::string text = co_await read_to_end(stream);
-    EXPECT_EQ(text, "hello") << "an honest client beside clients that never finish";
-    serving.cancel();
-    co_await serving.wait();
-  });
-}
-
-TEST(tls_listener, that_stops_gives_up_clients_that_have_sent_nothing) {
-  run_tls([]() -> gyre::task<> {
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    auto never = [](tls::stream) -> gyre::task<> {
-      ADD_FAILURE() << "nobody has finished a handshake";
-      co_return;
-    };
-    auto serving = gyre::spawn(listener.serve(never, {.drain = 1h}));
-    auto silent = co_await gyre::tcp_stream::connect(listener.local_address());
-    co_await gyre::sleep(5ms);
-    gyre::request_stop();
-    std::array<std::byte, 1> nothing{};
-    EXPECT_EQ(co_await silent.read_some(std::span<std::byte>(nothing)), 0U);
-    co_await serving.wait();
-  });
-}
-
-TEST(tls_listener, a_stop_is_no_end_of_the_data) {
-  run_tls([]() -> gyre::task<> {
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    std::string stored;
-    auto store = [&](tls::stream peer) -> gyre::task<> { stored = co_await read_to_end(peer); };
-    auto serving = gyre::spawn(listener.serve(store, {.drain = 1h}));
-    auto client = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
-    co_await client.write_all("0123456789");
-    co_await gyre::sleep(5ms);
-    gyre::request_stop();
-    co_await gyre::sleep(5ms);
-    EXPECT_EQ(stored, "");
-    co_await client.write_all("abcdefghij");
-    co_await client.shutdown_write();
-    co_await serving.wait();
-    EXPECT_EQ(stored, "0123456789abcdefghij");
-  });
-}
-
-TEST(tls_listener, at_the_deadline_of_a_drain_the_client_sees_no_close_notify) {
-  run_tls([]() -> gyre::task<> {
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    auto serve = [](tls::stream peer) -> gyre::task<> { (void)co_await read_to_end(peer); };
-    auto serving = gyre::spawn(listener.serve(serve, {.drain = 20ms}));
-    auto client = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
-    co_await client.write_all("part");
-    gyre::request_stop();
-    const std::string seen = co_await error_of(read_to_end(client));
-    EXPECT_NE(seen.find("Connection reset"), std::string::npos) << seen;
-    co_await serving.wait();
-  });
-}
-
-TEST(tls_listener, a_handler_ends_between_two_messages_when_its_server_stops) {
-  run_tls([]() -> gyre::task<> {
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    auto echo = [](tls::stream peer) -> gyre::task<> {
-      std::array<std::byte, 3> buffer{};
-      while (co_await peer.next_or_stop()) {
-        const std::size_t n = co_await peer.read_some(std::span<std::byte>(buffer));
-        co_await peer.write_all(std::span<const std::byte>(buffer).first(n));
-      }
-      co_await peer.shutdown_write();
-    };
-    auto serving = gyre::spawn(listener.serve(echo, {.drain = 1h}));
-    auto client = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
-    co_await client.write_all("a message");
-    std::array<std::byte, 9> reply{};
-    co_await client.read_exactly(std::span<std::byte>(reply));
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(reply.data()), reply.size()), "a message");
-    co_await client.write_all("the last one");
-    gyre::request_stop();
-    const std::string rest = co_await read_to_end(client);  // with close_notify
-    EXPECT_EQ(rest, "the last one");
-    co_await serving.wait();
-  });
-}
-
-TEST(tls_listener, the_wait_for_the_next_message_tells_the_end_and_a_truncation) {
-  run_tls([]() -> gyre::task<> {
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    std::vector<std::string> outcomes;
-    auto wait = [&](tls::stream peer) -> gyre::task<> {
-      try {
-        const bool more = co_await peer.next_or_stop();
-        outcomes.emplace_back(more ? "more" : "end");
-      } catch (const tls::tls_error& error) {
-        outcomes.push_back(error.code().message());
-      }
-    };
-    auto serving = gyre::spawn(listener.serve(wait));
-    const tls::client_config trusts(client_that_trusts());
-    for (int i = 0; i < 2; ++i) {
-      auto client = co_await tls::connect(listener.local_address().string(), trusts);
-      if (i == 0) co_await client.shutdown_write();
-      if (i == 1) client = tls::stream();
-      while (outcomes.size() < static_cast<std::size_t>(i) + 1) co_await gyre::sleep(1ms);
-    }
-    EXPECT_EQ(outcomes[0], "end");
-    EXPECT_EQ(outcomes[1], "the connection ended without close_notify, so data may be missing");
-    serving.cancel();
-    co_await serving.wait();
-  });
-}
-
-TEST(tls_stream, over_a_stream_of_any_type_tells_a_stop_from_a_truncation) {
+TEST(tls_stream, on_a_stream_of_any_type_tells_a_stop_from_a_truncation) {
   run_tls([]() -> gyre::task<> {
     for (const bool truncated : {false, true}) {
       auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
@@ -562,25 +381,5 @@ TEST(tls_stream, over_a_stream_of_any_type_tells_a_stop_from_a_truncation) {
       co_await serving.wait();
       EXPECT_EQ(outcome, truncated ? "the connection ended without close_notify, so data may be missing" : "stop");
     }
-  });
-}
-
-TEST(tls_listener, an_http_server_serves_encrypted_connections) {
-  run_tls([]() -> gyre::task<> {
-    gyre::http::router routes;
-    routes.get("/", [](gyre::http::request&) { return gyre::http::response::text("hello"); });
-    gyre::http::server server({.listen = "", .routes = std::move(routes)});
-    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
-    auto serve = [&](tls::stream peer) -> gyre::task<> {
-      co_await server.serve_connection(gyre::any_stream(std::move(peer)));
-    };
-    auto serving = gyre::spawn(listener.serve(serve));
-    auto stream = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
-    co_await stream.write_all("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    const std::string response = co_await read_to_end(stream);
-    EXPECT_TRUE(response.starts_with("HTTP/1.1 200 OK\r\n")) << response;
-    EXPECT_TRUE(response.ends_with("\r\n\r\nhello")) << response;
-    serving.cancel();
-    co_await serving.wait();
   });
 }

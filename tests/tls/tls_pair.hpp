@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -42,16 +44,31 @@ struct tls_pair {
 };
 
 /// Both handshakes over memory. Throws the failure of one of them, or an exception_group of both.
-inline gyre::task<tls_pair> shake_hands(tls::server_options server = server_with_certificate(),
-                                        tls::client_options client = client_that_trusts(),
+inline gyre::task<tls_pair> shake_hands(const tls::server_config& servers, const tls::client_config& clients,
                                         std::string host = "server.test", std::size_t capacity = 65'536) {
   gyre::memory_pair ends(capacity);
-  const tls::server_config servers(server);
-  const tls::client_config clients(client);
   auto both = gyre::gather(tls::accept(std::move(ends.first), servers),
                            tls::connect(std::move(ends.second), std::move(host), clients));
   auto made = co_await std::move(both);
   co_return tls_pair{std::move(made.template get<1>()), std::move(made.template get<0>())};
+}
+inline gyre::task<tls_pair> shake_hands(tls::server_options server = server_with_certificate(),
+                                        tls::client_options client = client_that_trusts(),
+                                        std::string host = "server.test", std::size_t capacity = 65'536) {
+  const tls::server_config servers(server);
+  const tls::client_config clients(client);
+  co_return co_await shake_hands(servers, clients, std::move(host), capacity);
+}
+
+/// The same, and one byte for the client, because tickets come with the data.
+inline gyre::task<tls_pair> shake_hands_for_a_ticket(const tls::server_config& servers,
+                                                     const tls::client_config& clients,
+                                                     std::string host = "server.test") {
+  tls_pair pair = co_await shake_hands(servers, clients, std::move(host));
+  co_await pair.server.write_all("x");
+  std::array<char, 1> byte{};
+  (void)co_await pair.client.read_exactly(std::span<char>(byte));
+  co_return pair;
 }
 
 /// The errors that the client and the server report about a handshake; empty for a side that reports none.

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <new>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -72,20 +71,6 @@ gyre::task<> upload(https_client& client, std::size_t size) {
   EXPECT_EQ(answer.status, 200);
 }
 
-/// Runs `clients(where)`, which returns a task<>, on a thread of its own.
-template <class F>
-void run_beside(http::server_options options, F clients) {
-  run_on_sockets(std::move(options), [&](socket_server& server) -> gyre::task<> {
-    gyre::event done;
-    gyre::event_loop& loop = gyre::event_loop::current();
-    std::jthread thread([&, where = server.server().where()] {
-      run_real([&]() -> gyre::task<> { co_await clients(where); });
-      loop.post([&done] { done.set(); });
-    });
-    co_await done.wait();
-  });
-}
-
 }  // namespace
 
 TEST(https_upload, takes_nothing_from_the_heap_for_a_piece) {
@@ -94,7 +79,7 @@ TEST(https_upload, takes_nothing_from_the_heap_for_a_piece) {
     last = co_await receive_all(request);
     co_return response::text("thanks");
   });
-  run_beside(std::move(options), [](std::string where) -> gyre::task<> {
+  run_beside_server(std::move(options), [](std::string where) -> gyre::task<> {
     auto client = co_await connect_over_tls(where);
     for (int i = 0; i < 2; ++i) co_await upload(client, whole);
   });
@@ -114,7 +99,7 @@ TEST(https_upload, leaves_no_buffer_with_a_connection_that_is_idle_afterwards) {
     co_return response::text("thanks");
   });
   large_ones = 0;
-  run_beside(std::move(options), [](std::string where) -> gyre::task<> {
+  run_beside_server(std::move(options), [](std::string where) -> gyre::task<> {
     std::vector<https_client> idle;
     for (int i = 0; i < 20; ++i) {
       auto client = co_await connect_over_tls(where);
