@@ -24,7 +24,7 @@ TEST(whole_nanoseconds, rounds_fractions_up) {
   EXPECT_EQ(whole_nanoseconds(std::chrono::duration<float>(0.5F)), 500ms);
 }
 
-TEST(whole_nanoseconds, of_nothing_a_negative_duration_or_not_a_number_is_zero) {
+TEST(whole_nanoseconds, are_zero_for_no_a_negative_or_an_undefined_duration) {
   EXPECT_EQ(whole_nanoseconds(0s), 0ns);
   EXPECT_EQ(whole_nanoseconds(-1s), 0ns);
   EXPECT_EQ(whole_nanoseconds(std::chrono::hours::min()), 0ns);
@@ -32,7 +32,7 @@ TEST(whole_nanoseconds, of_nothing_a_negative_duration_or_not_a_number_is_zero) 
   EXPECT_EQ(whole_nanoseconds(std::chrono::duration<double>(-std::numeric_limits<double>::infinity())), 0ns);
 }
 
-TEST(whole_nanoseconds, of_a_duration_too_long_to_count_is_the_longest_there_is) {
+TEST(whole_nanoseconds, are_the_most_there_are_for_a_duration_too_long_to_count) {
   EXPECT_EQ(whole_nanoseconds(std::chrono::hours::max()), std::chrono::nanoseconds::max());
   EXPECT_EQ(whole_nanoseconds(std::chrono::years(500)), std::chrono::nanoseconds::max());
   EXPECT_EQ(whole_nanoseconds(std::chrono::nanoseconds::max()), std::chrono::nanoseconds::max());
@@ -40,7 +40,7 @@ TEST(whole_nanoseconds, of_a_duration_too_long_to_count_is_the_longest_there_is)
             std::chrono::nanoseconds::max());
 }
 
-TEST(deadline_after, of_a_duration_too_long_to_count_is_never) {
+TEST(deadline_after, a_duration_too_long_to_count_is_never) {
   run_virtual([]() -> gyre::task<> {
     EXPECT_EQ(gyre::deadline_after(std::chrono::nanoseconds::max()), gyre::io::wait_forever);
     EXPECT_EQ(gyre::deadline_after(std::chrono::hours::max()), gyre::io::wait_forever);
@@ -61,7 +61,7 @@ TEST(sleep, for_ever_can_be_cancelled) {
   });
 }
 
-TEST(sleep, of_centuries_ends_exactly_and_in_order) {
+TEST(sleep, takes_centuries_exactly_and_in_order) {
   run_virtual([]() -> gyre::task<> {
     const auto begin = gyre::now();
     auto longer = gyre::spawn([]() -> gyre::task<> { co_await gyre::sleep(std::chrono::years(220)); });

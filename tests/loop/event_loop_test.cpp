@@ -23,7 +23,7 @@ TEST(sleep, lasts_exactly_as_long_as_asked_on_virtual_time) {
   });
 }
 
-TEST(sleep, of_a_year_takes_no_wall_time_on_virtual_time) {
+TEST(sleep, takes_no_wall_time_on_virtual_time) {
   const auto begin = std::chrono::steady_clock::now();
   run_virtual([]() -> gyre::task<> { co_await gyre::sleep(24h * 365); });
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
@@ -39,7 +39,7 @@ TEST(sleep, is_never_early_in_real_time) {
   });
 }
 
-TEST(sleep, of_zero_or_less_yields_once) {
+TEST(sleep, yields_once_when_it_has_no_length) {
   run_virtual([]() -> gyre::task<> {
     bool other_ran = false;
     gyre::spawn([&]() -> gyre::task<> {
@@ -63,7 +63,7 @@ TEST(sleep, that_is_cancelled_wakes_at_once) {
   });
 }
 
-TEST(sleep, of_many_tasks_wakes_them_in_order) {
+TEST(sleep, wakes_many_tasks_in_order) {
   run_virtual([]() -> gyre::task<> {
     std::vector<int> order;
     std::vector<gyre::task<>> sleepers;

@@ -131,7 +131,7 @@ TEST_F(forked_child, does_not_run_jobs_that_wait_in_the_parent) {
   });
 }
 
-TEST_F(forked_child, of_a_task_may_have_a_loop_of_its_own) {
+TEST_F(forked_child, may_have_a_loop_of_its_own_when_a_task_forks) {
   gyre::run([]() -> gyre::task<> {
     const child_outcome child = in_child_process(all_of_it);
     EXPECT_TRUE(child.ended) << child.signal;
@@ -167,7 +167,7 @@ TEST_F(forked_child, that_waits_for_a_loop_of_another_thread_of_its_parent_is_to
   EXPECT_TRUE(child.says("a forked child waits for a loop of its parent")) << child.text;
 }
 
-TEST_F(forked_child, of_a_thread_of_the_pool_uses_the_pool) {
+TEST_F(forked_child, uses_the_pool_when_a_thread_of_the_pool_forks) {
   gyre::run([]() -> gyre::task<> {
     auto forks = [] { return in_child_process(all_of_it); };
     const child_outcome child = co_await gyre::to_thread(forks);

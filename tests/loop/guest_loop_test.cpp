@@ -50,7 +50,7 @@ TEST(guest_loop, is_polled_each_turn_and_waits_when_nothing_is_ready) {
   gyre::run(body);
 }
 
-TEST(guest_loop, what_it_makes_ready_while_it_waits_runs_at_once) {
+TEST(guest_loop, runs_a_task_at_once_that_it_makes_ready_while_it_waits) {
   auto body = []() -> gyre::task<> {
     counting_guest guest;
     const driven here(guest);

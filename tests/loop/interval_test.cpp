@@ -136,7 +136,7 @@ TEST(interval, with_a_burst_of_missed_ticks_lets_others_run_between_them) {
   });
 }
 
-TEST(interval_death, of_no_length_stops_the_program) {
+TEST(interval_death, an_interval_of_no_length_stops_the_program) {
   EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
                  const gyre::interval ticks(0ms);
                  co_return;

@@ -100,7 +100,7 @@ TEST(timeout_op, a_result_that_waits_for_its_turn_when_the_time_is_over_wins) {
   EXPECT_NO_THROW(gyre::testing::run_test(body, one_at_a_time));
 }
 
-TEST(timeout_op, of_an_operation_that_ends_in_the_same_moment_asks_it_once_at_most) {
+TEST(timeout_op, asks_an_operation_that_ends_in_the_same_moment_once_at_most) {
   run_virtual([]() -> gyre::task<> {
     manual_op::cancels = 0;
     for (int i = 0; i < 10; ++i) {
@@ -135,7 +135,7 @@ TEST(timeout_op, its_error_names_the_operation_and_the_limit) {
   });
 }
 
-TEST(timeout_op, of_two_limits_on_one_operation_the_error_is_of_the_one_that_expired) {
+TEST(timeout_op, two_limits_report_the_one_that_expired) {
   run_virtual([]() -> gyre::task<> {
     auto inner = gyre::timeout(2s, gyre::timeout(10ms, ready_after(1h)));
     EXPECT_EQ(co_await error_of(std::move(inner)), "manual_op: timed out after 10 ms");
@@ -153,7 +153,7 @@ TEST(timeout_op, the_code_of_its_error_is_not_a_word_of_the_network) {
 }
 
 // asyncio: timeout(0) around sleep(0).
-TEST(timeout_op, without_any_time_only_a_result_that_is_there_at_once_wins) {
+TEST(timeout_op, a_limit_of_no_time_lets_only_a_result_win_that_is_there_at_once) {
   const auto body = []() -> gyre::task<> {
     for (const auto limit : {0s, -1s}) {
       const auto slept = co_await gyre::as_expected(gyre::timeout(limit, gyre::sleep(0s)));

@@ -50,6 +50,9 @@ TEST(timer_wheel, is_exact_on_both_sides_of_every_level_from_every_position) {
         counting::reset();
         wheel.arm(t);
         EXPECT_EQ(wheel.next_deadline(), deadline);
+        wheel.disarm(t);
+        EXPECT_EQ(wheel.next_deadline(), gyre::io::wait_forever);
+        wheel.arm(t);
         counting::advance(wheel, deadline - 1);
         EXPECT_EQ(counting::fired, 0) << "2^" << bit << offset;
         counting::advance(wheel, deadline);
@@ -93,7 +96,7 @@ TEST(timer_wheel, follows_next_deadline_to_a_far_timer_in_a_few_steps) {
   EXPECT_LT(steps, 200 * 9);  // at most one step per level for each timer
 }
 
-TEST(timer_wheel, what_is_armed_while_timers_fire_waits_for_the_next_look) {
+TEST(timer_wheel, a_timer_that_is_armed_while_others_fire_waits_for_the_next_look) {
   struct again : gyre::timer {
     gyre::timer_wheel* wheel = nullptr;
     int fired = 0;

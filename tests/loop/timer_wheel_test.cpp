@@ -34,32 +34,6 @@ TEST(timer_wheel, fires_in_the_order_of_deadlines_and_equal_ones_as_they_were_ar
   EXPECT_TRUE(wheel.empty());
 }
 
-TEST(timer_wheel, is_never_early_by_a_nanosecond) {
-  gyre::timer_wheel wheel(0);
-  recorded t;
-  for (const gyre::io::monotonic_time deadline : {1L, 16'383L, 16'384L, 1'048'577L, 67'108'865L, 999'999'999'999L}) {
-    recorded::fired.clear();
-    t.deadline = deadline;
-    wheel.arm(t);
-    wheel.advance(deadline - 1);
-    EXPECT_TRUE(recorded::fired.empty()) << deadline;
-    wheel.advance(deadline);
-    EXPECT_EQ(recorded::fired.size(), 1U) << deadline;
-  }
-}
-
-TEST(timer_wheel, next_deadline_is_exact_for_a_single_timer_at_any_distance) {
-  for (const gyre::io::monotonic_time distance : {1L, 1'000L, 1'000'000L, 1'000'000'000L, 3'600'000'000'000L}) {
-    gyre::timer_wheel wheel(123'456'789);
-    recorded t;
-    t.deadline = 123'456'789 + distance;
-    wheel.arm(t);
-    EXPECT_EQ(wheel.next_deadline(), t.deadline);
-    wheel.disarm(t);
-    EXPECT_EQ(wheel.next_deadline(), gyre::io::wait_forever);
-  }
-}
-
 TEST(timer_wheel, a_deadline_in_the_past_fires_at_the_next_look) {
   gyre::timer_wheel wheel(1'000'000'000);
   recorded t;
@@ -133,19 +107,4 @@ TEST(timer_wheel, agrees_with_a_sorted_map_over_random_arms_cancels_and_advances
     }
     for (recorded& each : timers) wheel.disarm(each);
   }
-}
-
-TEST(timer_wheel, holds_a_million_timers) {
-  gyre::timer_wheel wheel(0);
-  std::vector<recorded> timers(1'000'000);
-  std::mt19937_64 random(7);
-  for (recorded& each : timers) {
-    each.deadline = static_cast<gyre::io::monotonic_time>(random() % 3'600'000'000'000U);
-    wheel.arm(each);
-  }
-  for (std::size_t i = 0; i < timers.size(); i += 2) wheel.disarm(timers[i]);
-  recorded::fired.clear();
-  recorded::fired.reserve(timers.size());
-  for (gyre::io::monotonic_time now = 0; !wheel.empty(); now += 60'000'000'000) wheel.advance(now);
-  EXPECT_EQ(recorded::fired.size(), timers.size() / 2);
 }

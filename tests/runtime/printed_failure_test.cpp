@@ -40,7 +40,7 @@ TEST(printed_failure, a_background_task_that_fails_prints_one_line) {
   EXPECT_EQ(text.find('\n'), text.size() - 1);
 }
 
-TEST(printed_failure, without_a_place_and_a_name_it_says_what_failed) {
+TEST(printed_failure, says_what_failed_when_it_has_no_place_and_no_name) {
   testing::internal::CaptureStderr();
   const auto failure = std::make_exception_ptr(std::runtime_error("no memory"));
   gyre::event_loop::report({failure, {}, {}, "giving an item back"});

@@ -18,6 +18,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/body_ref.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -31,6 +32,31 @@ std::string name_of_thread() {
   char name[16] = {};
   ::pthread_getname_np(::pthread_self(), name, sizeof(name));
   return name;
+}
+
+/// Sleeps until it is cancelled, and counts its end.
+gyre::task<> sleep_and_count_the_end(std::atomic<int>& ended) {
+  const gyre::scope_exit end([&] { ++ended; });
+  co_await gyre::sleep(1h);
+}
+
+/// Awaits `clean_up()` in a task that the end of the main task, on the first of two loops, has cancelled.
+void clean_up_after_the_main_task(gyre_test::body_ref<> clean_up) {
+  auto work = [&]() -> gyre::task<> {
+    bool ends = false;
+    try {
+      co_await gyre::sleep(1h);
+    } catch (const gyre::cancelled&) {  // the clean-up follows, outside of the handler
+      ends = true;
+    }
+    if (ends) co_await gyre::shield(clean_up());
+  };
+  gyre::run(
+      [&]() -> gyre::task<> {
+        gyre::spawn(work).detach();
+        co_await gyre::yield();
+      },
+      {.threads = 2});
 }
 
 int processors_of_thread() {
@@ -84,8 +110,7 @@ TEST(runtime_threads, stop_cancels_the_tasks_of_all_loops_and_waits_for_their_cl
   std::atomic<int> ended = 0;
   auto work = [&]() -> gyre::task<> {
     ++began;
-    const gyre::scope_exit end([&] { ++ended; });
-    co_await gyre::sleep(1h);
+    co_await sleep_and_count_the_end(ended);
   };
   for (std::size_t i = 0; i < 3; ++i) {
     (void)gyre::run_coroutine_threadsafe(cores.loop(i), work);
@@ -99,50 +124,19 @@ TEST(runtime_threads, stop_cancels_the_tasks_of_all_loops_and_waits_for_their_cl
 
 TEST(runtime_threads, a_task_that_cleans_up_can_use_a_loop_whose_tasks_have_ended) {
   int asked = 0;
-  gyre::event_loop* there = nullptr;
-  auto clean_up = [&]() -> gyre::task<> {
-    for (int i = 0; i < 100; ++i) asked += co_await gyre::on(*there, [] { return 1; });
-  };
-  auto work = [&]() -> gyre::task<> {
-    bool ends = false;
-    try {
-      co_await gyre::sleep(1h);
-    } catch (const gyre::cancelled&) {  // the clean-up follows, outside of the handler
-      ends = true;
-    }
-    if (ends) co_await gyre::shield(clean_up());
-  };
-  gyre::run(
-      [&]() -> gyre::task<> {
-        there = &(*gyre::event_loop::current().group())[1];
-        gyre::spawn(work).detach();
-        co_await gyre::yield();
-      },
-      {.threads = 2});
+  clean_up_after_the_main_task([&]() -> gyre::task<> {
+    gyre::event_loop& there = (*gyre::event_loop::current().group())[1];
+    for (int i = 0; i < 100; ++i) asked += co_await gyre::on(there, [] { return 1; });
+  });
   EXPECT_EQ(asked, 100);
 }
 
 TEST(runtime_threads, a_task_that_cleans_up_can_run_tasks_on_every_loop) {
   std::vector<std::size_t> seen;
-  auto clean_up = [&]() -> gyre::task<> {
+  clean_up_after_the_main_task([&]() -> gyre::task<> {
     for (std::size_t i = 0; i < 2; ++i)
       seen.push_back(co_await gyre::on((*gyre::event_loop::current().group())[i], index_here));
-  };
-  auto work = [&]() -> gyre::task<> {
-    bool ends = false;
-    try {
-      co_await gyre::sleep(1h);
-    } catch (const gyre::cancelled&) {  // the clean-up follows, outside of the handler
-      ends = true;
-    }
-    if (ends) co_await gyre::shield(clean_up());
-  };
-  gyre::run(
-      [&]() -> gyre::task<> {
-        gyre::spawn(work).detach();
-        co_await gyre::yield();
-      },
-      {.threads = 2});
+  });
   EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1}));
 }
 
@@ -219,20 +213,19 @@ TEST(runtime_threads, messages_that_are_on_their_way_at_the_end_arrive) {
 
 TEST(runtime_threads, the_exception_of_the_main_task_ends_all_loops) {
   std::atomic<bool> begun = false;
-  std::atomic<bool> ended = false;
+  std::atomic<int> ended = 0;
   auto main_task = [&]() -> gyre::task<> {
     gyre::event_loop& there = (*gyre::event_loop::current().group())[1];
     auto work = [&]() -> gyre::task<> {
-      const gyre::scope_exit end([&] { ended = true; });
       begun = true;
-      co_await gyre::sleep(1h);
+      co_await sleep_and_count_the_end(ended);
     };
     gyre::spawn_on(there, work).detach();
     while (!begun) co_await gyre::yield();
     throw std::runtime_error("main failed");
   };
   EXPECT_THROW(gyre::run(main_task, {.threads = 2}), std::runtime_error);
-  EXPECT_TRUE(ended);
+  EXPECT_EQ(ended, 1);
 }
 
 TEST(runtime_threads, every_loop_has_its_own_value_which_ends_on_its_thread) {
@@ -323,11 +316,9 @@ TEST(runtime_threads, the_second_stop_signal_ends_tasks_on_every_loop) {
   std::atomic<int> ended = 0;
   gyre::run_main(
       [&]() -> gyre::task<> {
-        auto work = [&]() -> gyre::task<> {
-          const gyre::scope_exit end([&] { ++ended; });
-          co_await gyre::sleep(1h);
-        };
-        auto begin = [&] { gyre::spawn(work).detach(); };  // only a cancel of its loop ends it
+        auto begin = [&] {
+          gyre::spawn(sleep_and_count_the_end(ended)).detach();
+        };  // only a cancel of its loop ends it
         co_await gyre::for_each_loop(begin);
         co_await gyre::for_each_loop(index_here);
         auto signal = [] { ::kill(::getpid(), SIGTERM); };

@@ -103,7 +103,7 @@ TEST(signal_set_threads, at_its_end_the_signals_do_what_they_did_before) {
   std::signal(SIGUSR1, before);
 }
 
-TEST(signal_set_threads, what_is_no_signal_cannot_be_caught_or_is_taken_already_is_refused) {
+TEST(signal_set_threads, refuses_a_number_that_is_no_signal_cannot_be_caught_or_is_taken) {
   run_test([]() -> gyre::task<> {
     EXPECT_EQ(error_of_set({0}), std::errc::invalid_argument);
     EXPECT_EQ(error_of_set({1000}), std::errc::invalid_argument);

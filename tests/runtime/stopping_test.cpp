@@ -177,7 +177,7 @@ TEST(stopping, a_program_that_does_not_end_in_time_is_cancelled) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("it still runs 4 s later"), std::string::npos);
 }
 
-TEST(stopping, without_a_limit_a_program_takes_the_time_that_it_needs) {
+TEST(stopping, takes_the_time_that_a_program_needs_when_there_is_no_limit) {
   EXPECT_EQ(run_main_virtually(
                 []() -> gyre::task<int> {
                   gyre::request_stop();
