@@ -23,6 +23,8 @@
 //   framing          the body length and the connection handling that the fields define
 //   chunked_decoder  a body in chunks
 //   body_decoder     a body of any framing
+//   body_source      the interface of what a body is read from
+//   body_sink        the interface of what a body is written to
 //   parse_error      the errors of malformed messages
 //   head_writer      heads and chunks as bytes
 //   http_date        points of time
@@ -50,6 +52,8 @@
 #include <gyre/http/authentication.hpp>
 #include <gyre/http/body_decoder.hpp>
 #include <gyre/http/body_reader.hpp>
+#include <gyre/http/body_sink.hpp>
+#include <gyre/http/body_source.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/byte_range.hpp>
 #include <gyre/http/characters.hpp>

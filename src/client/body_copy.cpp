@@ -27,7 +27,7 @@ task<std::uint64_t> client_exchange::copy_to(body_writer& to) {
 // Null when the bytes of the body have to be seen, here or by the writer, or when a piece of this size is no bulk.
 socket_state* client_exchange::bulk_target(body_writer& to, std::size_t size) noexcept {
   if (!socket_bulk::is_bulk(size) || decoded_ || sends_ || channel_.bulk_source() == nullptr) return nullptr;
-  return to.bulk_target();
+  return to.bulk_socket();
 }
 
 // To the end of the body. The first piece has been written, and had this size.

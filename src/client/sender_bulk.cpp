@@ -11,16 +11,16 @@ namespace gyre::http {
 body_reader* request_sender::bulk_body(std::size_t size) const noexcept {
   if (!socket_bulk::is_bulk(size) || early_ || channel_.bulk_target() == nullptr) return nullptr;
   body_reader* const body = body_.source->passes_on();
-  return body != nullptr && body->bulk_source() != nullptr ? body : nullptr;
+  return body != nullptr && body->bulk_socket() != nullptr ? body : nullptr;
 }
 
 // To the end of the body, whose first piece has been sent and had this size. Returns false when the server takes no
 // more.
 task<bool> request_sender::send_bulk(body_reader& from, std::size_t size) {
-  socket_bulk bulk(*from.bulk_source(), *channel_.bulk_target());
+  socket_bulk bulk(*from.bulk_socket(), *channel_.bulk_target());
   const scope_exit watched([&from]() noexcept { from.end_bulk(); });
   while (size > 0) {
-    if (!early_ && from.bulk_source() != nullptr && bulk.begins_with(size)) {
+    if (!early_ && from.bulk_socket() != nullptr && bulk.begins_with(size)) {
       while (!from.at_end() && !early_) {
         clock_.begin_unlimited(phase::sending);
         const std::size_t moved = co_await from.receive_bulk(bulk);

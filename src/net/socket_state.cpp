@@ -90,7 +90,7 @@ std::ptrdiff_t socket_state::write_now(std::string_view bytes, bool more) noexce
   if (sent > 0) note_written(*this, static_cast<std::size_t>(sent));
   if (sent >= 0) return sent;
   const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
-  return may_succeed_later ? 0 : -1;
+  return may_succeed_later ? 0 : -errno;
 }
 
 void socket_state::reset_at_close() noexcept { (void)gyre::reset_at_close(fd); }

@@ -208,11 +208,11 @@ TEST(request_body, the_rest_of_one_that_was_read_in_part_is_skipped) {
       3U);
 }
 
-TEST(request_body, a_handler_may_skip_the_rest_whatever_its_size) {
+TEST(request_body, a_handler_may_discard_the_rest_whatever_its_size) {
   auto skip_rest = [](http::request& r) -> gyre::task<response> {
-    (void)co_await r.body().receive();
-    const bool ended = co_await r.body().skip(~std::uint64_t{0});
-    co_return response::text(ended ? "skipped" : "left");
+    r.body().set_limit(~std::uint64_t{0});
+    for (std::string_view piece = "x"; !piece.empty();) piece = co_await r.body().receive();
+    co_return response::text(r.body().at_end() ? "skipped" : "left");
   };
   EXPECT_TRUE(ends_with(bytes_from(skip_rest, chunked("1\r\nx\r\n5\r\nhello\r\n0\r\n\r\n")), "skipped"));
 }

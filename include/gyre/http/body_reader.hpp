@@ -3,7 +3,8 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
-#include <gyre/http/body_decoder.hpp>
+#include <gyre/http/body_source.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +14,9 @@
 #include <string_view>
 #include <vector>
 
-namespace gyre {
-class socket_bulk;
-struct socket_state;
-}  // namespace gyre
-
 namespace gyre::http {
 
-class request_sender;
-class message_input;
-
-/// Reads a body as it arrives. The sender waits while nobody reads. Chunks are decoded, and receive() copies nothing.
+/// Reads a body as it arrives. The sender waits while nobody reads. receive() copies nothing.
 ///
 /// Errors, of all functions here: status_error with 413 for a body beyond the limit, 400 for malformed chunks, 408 for
 /// a sender that has become too slow; incomplete_transfer when the connection ends in the middle.
@@ -50,53 +43,56 @@ class GYRE_API body_reader {
   /// server's limit.
   void set_limit(std::uint64_t bytes) noexcept { limit_ = bytes; }
   /// The length that the sender has announced. Nothing for a chunked body.
-  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return body_.length(); }
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return source_->length(); }
   /// Bytes read so far.
-  [[nodiscard]] std::uint64_t received() const noexcept { return body_.received(); }
+  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
   /// True when nothing is left to read.
-  [[nodiscard]] bool at_end() const noexcept { return body_.at_end(); }
+  [[nodiscard]] bool at_end() const noexcept { return source_->at_end(); }
   /// True when the body was malformed, came too slowly, or was cut off by the end of the connection. No more of it will
   /// come.
-  [[nodiscard]] bool failed() const noexcept;
-  /// The trailer fields of a chunked body that has been read to its end. Lifetime: same as the message.
-  [[nodiscard]] std::vector<field> trailers() const { return body_.trailers(); }
+  [[nodiscard]] bool failed() const noexcept { return source_->failed(); }
+  /// The trailer fields of a body that has been read to its end. Lifetime: same as the message.
+  [[nodiscard]] std::vector<field> trailers() const { return source_->trailers(); }
 
-  /// For the code that has parsed the head. Lifetime: `input` outlives the use of this.
-  void start(message_input& input, const framing& body, std::uint64_t limit) noexcept;
-  /// Sends "100 Continue" to a client that waits for it, unless the body is beyond the limit.
+  // ---- For the code that implements a protocol, and for copies.
+
+  /// Reads nothing before start().
+  body_reader() noexcept = default;
+  /// Lifetime: `source` outlives the use of this.
+  body_reader(body_source& source, std::uint64_t limit) noexcept { start(source, limit); }
+  body_reader& operator=(body_reader&&) = delete;
+  /// Begins another body. Lifetime: `source` outlives the use of this.
+  void start(body_source& source, std::uint64_t limit) noexcept {
+    owner_.check("start");  // from here on it belongs to this loop
+    source_ = &source;
+    received_ = 0;
+    limit_ = limit;
+  }
+  /// Tells a client that waits for it to send the body, unless that is beyond the limit.
   ///
-  /// Cancel: it may be sent in part; nothing can be sent after it. Errors: none.
+  /// Cancel: the client may have been told. Errors: none.
   [[nodiscard]] task<> ask_for_it();
-  /// Reads the rest and discards it, at most about `most` bytes, chunk framing included. Returns whether the end was
-  /// reached.
+  /// The socket from which receive_bulk() moves the next bytes as they are, or null when receive() has to be used.
+  [[nodiscard]] socket_state* bulk_socket() const noexcept { return source_->bulk_socket(); }
+  /// Moves the next bytes into `bulk`, and returns their number, or 0 when receive() has to go on. Until end_bulk() or
+  /// the end of the body, the server does not look whether the client has left.
   ///
-  /// Cancel: nothing is lost. Errors: none; returns false instead.
-  [[nodiscard]] task<bool> skip(std::uint64_t most);
-  /// Discards the part of the rest that has arrived, and subtracts its size from `most`, chunk framing included.
-  /// Returns false when it makes no sense to wait for the end: more than `most` bytes are missing, the chunks are
-  /// malformed, or the client waits for 100. Errors: none.
-  [[nodiscard]] bool skip_arrived(std::uint64_t& most);
+  /// Cancel: nothing is lost. Errors: see body_reader.
+  [[nodiscard]] task<std::size_t> receive_bulk(socket_bulk& bulk);
+  void end_bulk() noexcept { source_->end_bulk(); }
 
  private:
-  friend class request_sender;  // passes bodies on
-  // The socket from which receive_bulk() takes pieces, or null when receive() has to be used.
-  [[nodiscard]] socket_state* bulk_source() const noexcept;
-  // Returns the size of the piece, or 0 when receive() has to go on. Until the end of the body, or end_bulk(), the
-  // server does not look whether the client has left. Otherwise the same as receive().
-  task<std::size_t> receive_bulk(socket_bulk& bulk);
-  void end_bulk() noexcept;
-  [[noreturn]] void fail(bool timed_out);
-  [[nodiscard]] task<std::string_view> receive_some(std::size_t most);
-  [[nodiscard]] std::string_view take(std::size_t most);
-  [[nodiscard]] std::uint64_t known_length() const noexcept { return body_.length().value_or(body_.received()); }
+  class waiting;
+  [[nodiscard]] task<std::string_view> receive_some(std::size_t max);
   void expect_one_reader() const;
   void check_limit(std::uint64_t bytes) const;
-  task<> wait_for_more();
+  [[nodiscard]] std::uint64_t known_length() const noexcept { return length().value_or(received_); }
 
-  message_input* input_ = nullptr;
-  body_decoder body_;
+  body_source* source_ = nullptr;
+  std::uint64_t received_ = 0;
   std::uint64_t limit_ = 0;
-  bool continue_wanted_ = false;  // the client waits for 100 before it sends the body
+  owner_loop_of<"the body of a request"> owner_;
+  bool waits_ = false;
 };
 
 }  // namespace gyre::http

@@ -3,16 +3,12 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/http/body_sink.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
-
-namespace gyre {
-class socket_bulk;
-struct socket_state;
-}  // namespace gyre
 
 namespace gyre::fs {
 class file;
@@ -20,43 +16,25 @@ class file;
 
 namespace gyre::http {
 
-class client_exchange;
-class message_output;
-
-/// Transforms a body while it is written, for example compresses it. For authors of middleware.
-struct body_filter {
-  virtual ~body_filter() = default;
-  /// Cancel: as body_writer, here and below. Errors: as body_writer.
-  virtual task<> write(std::string_view piece) = 0;
-  virtual void append(std::string_view piece) = 0;
-  virtual task<> flush() = 0;
-  /// Same as body_writer::send_head(). A filter passes it to the next writer. Defaults to a no-op.
-  virtual void send_head() {}
-  /// Same as body_writer::add_trailer(), whose checks have been made. A filter passes it to the next writer. Defaults
-  /// to dropping the field.
-  virtual void add_trailer(std::string_view /*name*/, std::string_view /*value*/) {}
-  /// Same as body_writer::waiting(). A filter asks the next writer and adds the bytes it keeps itself. Defaults to 0:
-  /// not known.
-  [[nodiscard]] virtual std::size_t waiting() const noexcept { return 0; }
-};
-
 /// Writes the body of a response. Data goes out when 16 KiB have gathered, or as soon as the task waits for something
 /// else. So an event is sent when it happens, and many small pieces share one system call.
 ///
 /// The head leaves with the first byte of the body, or when flush() or send_head() is called. An exception before that
 /// becomes the answer: that of a status_error, otherwise 500. Later ones cut the response off.
 ///
-/// A response to HEAD accepts everything and sends nothing. Thread: that of the response. One task writes at a time.
+/// Thread: that of the response. One task writes at a time.
 class GYRE_API body_writer {
  public:
   static constexpr std::uint64_t any_length = ~std::uint64_t{0};
   /// The maximum number of bytes that append() lets wait for the client.
   static constexpr std::size_t max_waiting = std::size_t{64} << 10U;
 
-  explicit body_writer(message_output& output) noexcept : output_(&output) {}
-  /// Writes through `filter`, which outlives this. `announced` is the length of the body.
-  explicit body_writer(body_filter& filter, std::uint64_t announced = any_length) noexcept
-      : filter_(&filter), announced_(announced) {}
+  /// Lifetime: `sink` outlives this. `announced` is the length of the body.
+  explicit body_writer(body_sink& sink, std::uint64_t announced = any_length) noexcept
+      : sink_(&sink), announced_(announced) {
+    owner_.check("make");  // from here on it belongs to this loop
+  }
+  body_writer& operator=(body_writer&&) = delete;
 
   /// Adds to the body. Waits while the client does not accept earlier data. An empty piece adds nothing, and fails when
   /// the connection is known to be broken.
@@ -98,31 +76,32 @@ class GYRE_API body_writer {
   void add_trailer(std::string_view name, std::string_view value);
 
   /// Bytes that the connection has not accepted yet, framing included.
-  [[nodiscard]] std::size_t waiting() const noexcept;
+  [[nodiscard]] std::size_t waiting() const noexcept {
+    owner_.check("waiting");
+    return sink_->waiting();
+  }
   /// Bytes of the body written so far.
   [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
 
- private:
-  friend class response_sender;
-  friend class client_exchange;  // passes bodies on
-  enum class form : std::uint8_t { chunked, plain, discarded };
-  void count(std::uint64_t bytes);
-  void expect_whole(const char* operation) const;
-  // The socket to which write_bulk() moves pieces, or null when write() has to be used.
-  [[nodiscard]] socket_state* bulk_target() const noexcept;
-  void release_head();
-  // The same as write().
-  task<> write_bulk(socket_bulk& bulk);
-  task<> filter_file(int file, std::uint64_t offset, std::uint64_t count);
+  // ---- For the code that implements a protocol, and for copies.
 
-  message_output* output_ = nullptr;
-  body_filter* filter_ = nullptr;  // used instead of the output
+  /// A piece was left in the middle: the body cannot be completed.
+  [[nodiscard]] bool is_cut_off() const noexcept { return cut_off_; }
+  /// The socket to which write_bulk() moves bytes as they are, or null when write() has to be used.
+  [[nodiscard]] socket_state* bulk_socket() const noexcept { return sink_->bulk_socket(); }
+  /// Adds the piece in `bulk`. Cancel: same as write. Errors: same as write.
+  [[nodiscard]] task<> write_bulk(socket_bulk& bulk);
+
+ private:
+  class piece;
+  void expect_whole(const char* operation) const;
+  void count(std::uint64_t bytes);
+
+  body_sink* sink_;
   std::uint64_t written_ = 0;
   std::uint64_t announced_ = any_length;
-  std::string_view head_;  // of the response, until it is released
-  std::string trailers_;   // "Name: value\r\n" each
-  form form_ = form::chunked;
-  bool cut_off_ = false;  // a piece was left in the middle: nothing may follow
+  owner_loop_of<"a body_writer"> owner_;
+  bool cut_off_ = false;
 };
 
 }  // namespace gyre::http

@@ -11,6 +11,7 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
 #include <gyre/http/value_from_text.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/net/secure_session.hpp>
 
@@ -31,6 +32,7 @@ struct task_state;
 
 namespace gyre::http {
 
+class message_input;
 class served_request;
 
 /// A request that is being answered.
@@ -195,6 +197,7 @@ class GYRE_API request {
     std::string upgrades;  // joined from several fields
   };
 
+  owner_loop_of<"a request"> owner_;
   contents now_;
   lists lists_;
   body_reader body_;

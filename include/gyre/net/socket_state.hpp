@@ -137,7 +137,8 @@ struct GYRE_API socket_state : private io::descriptor {
   /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
   /// that waits for its write: docs/decisions/0005.
   [[nodiscard]] static bool submits_writes() noexcept { return event_loop::current().prefers_submission(); }
-  /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
+  /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -errno when the connection is
+  /// broken.
   /// Takes none while a writer waits. With `more`, the kernel may hold them back because more follows at once.
   [[nodiscard]] std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept;
   /// The end of what can be read, as receive_queue::end() returns it. After abort(), the end that shutdown(2) makes is

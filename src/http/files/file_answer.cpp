@@ -66,7 +66,7 @@ response several_ranges(const open_file& file, std::vector<byte_range>&& ranges,
 response one_part(const open_file& file, byte_range part, std::string_view media_type, int status) {
   response made(status);
   response_state& state = made.state();
-  state.source = body_source::file;
+  state.source = body_origin::file;
   state.descriptor = file.descriptor;
   state.file_offset = part.first;
   state.length = part.length;

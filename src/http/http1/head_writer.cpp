@@ -1,4 +1,5 @@
 // src/http/http1/head_writer.cpp: appends fields after checking them.
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/status.hpp>
 
@@ -31,11 +32,7 @@ void head_writer::request_line(std::string_view method, std::string_view target)
   out_->append(method).append(" ").append(target).append(" HTTP/1.1\r\n");
 }
 
-void head_writer::field(std::string_view name, std::string_view value) {
-  if (!is_token(name)) refuse("field", name, "the name is not a token");
-  if (!is_field_value(value)) refuse("field", name, "the value holds a control character, or white space around it");
-  out_->append(name).append(": ").append(value).append(line_end);
-}
+void head_writer::field(std::string_view name, std::string_view value) { append_field_line(*out_, name, value); }
 
 void head_writer::field(std::string_view name, std::uint64_t value) {
   char digits[20];

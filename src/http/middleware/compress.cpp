@@ -45,8 +45,8 @@ class file_producer final : public body_producer {
 };
 
 bool may_be_changed(const response& r) noexcept {
-  const body_source source = r.state().source;
-  if (source == body_source::none || source == body_source::protocol) return false;
+  const body_origin source = r.state().source;
+  if (source == body_origin::none || source == body_origin::protocol) return false;
   if (is_bodyless(r.status()) || r.status() == 206 || !is_compressible(r.media_type())) return false;
   for (const std::string_view name :
        {"Content-Encoding", "Content-Range", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"})
@@ -192,7 +192,7 @@ class compressor {
 
   void compress_on_its_way(response& made, std::string_view coding) const {
     const auto length = made.length();
-    const bool ends_by_itself = made.state().ends_by_itself || made.state().source == body_source::file;
+    const bool ends_by_itself = made.state().ends_by_itself || made.state().source == body_origin::file;
     std::unique_ptr<body_producer> inner(made.release_producer());
     if (inner == nullptr) inner = std::make_unique<file_producer>(made.state());
     auto producer = std::make_unique<compressing_producer>(std::move(inner), length, std::string(coding), how({}),

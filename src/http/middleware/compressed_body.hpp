@@ -21,7 +21,7 @@ namespace gyre::http {
 ///
 /// Bounded: once body_writer::max_waiting compressed bytes wait for the client, the encoder's output is no longer
 /// sent in the background. The next call first waits until the client has taken them.
-class compressing_filter final : public body_filter {
+class compressing_filter final : public body_sink {
  public:
   compressing_filter(body_writer& out, content_encoder& encoder, std::size_t on_thread_from) noexcept
       : out_(out), encoder_(encoder), on_thread_from_(on_thread_from) {}

@@ -1,9 +1,12 @@
-// src/http/semantics/field_line.cpp: splits a line into the name and the value of a field.
+// src/http/semantics/field_line.cpp: fields to and from lines.
 #include <gyre/http/field_line.hpp>
 
 #include "characters.hpp"
 
 #include <cstddef>
+
+#include <stdexcept>
+#include <string>
 
 namespace gyre::http {
 
@@ -19,6 +22,22 @@ parse_error parse_field_line(std::string_view line, field& out) noexcept {
   out.name = line.substr(0, end);
   out.value = trim(line.substr(end + 1));
   return is_value(out.value) ? parse_error::none : parse_error::bad_field_value;
+}
+
+namespace {
+[[noreturn]] void refuse_field(std::string_view name, const char* why) {
+  throw std::invalid_argument("field \"" + std::string(name) + "\": " + why);
+}
+}  // namespace
+
+void check_field(std::string_view name, std::string_view value) {
+  if (!is_token(name)) refuse_field(name, "the name is not a token");
+  if (!is_field_value(value)) refuse_field(name, "the value holds a control character, or white space around it");
+}
+
+void append_field_line(std::string& out, std::string_view name, std::string_view value) {
+  check_field(name, value);
+  out.append(name).append(": ").append(value).append("\r\n");
 }
 
 }  // namespace gyre::http

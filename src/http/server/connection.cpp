@@ -141,8 +141,8 @@ task<connection::next_step> connection::serve_with_waits() {
     }
     const upcoming what = reached == stop::at_full_output ? upcoming::more_output : upcoming::waiting_for_client;
     if (!work.output.settle(what)) {
-      const transfer sent = co_await work.output.flush();
-      if (sent != transfer::done) co_return next_step::reset;
+      const std::error_code sent = co_await work.output.flush();
+      if (sent) co_return next_step::reset;
     } else if (reached == stop::at_end_of_budget) {  // otherwise flush() has let others run
       co_await yield_turn();
     }
@@ -153,10 +153,10 @@ task<connection::next_step> connection::serve_with_waits() {
     if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, max_wait);
     if (now() >= *head_due && std::exchange(late, true)) co_return co_await refuse(work, 408);
     buffer_lease received;
-    const transfer outcome =
+    const std::error_code outcome =
         co_await transport_.receive(received, std::max<std::chrono::nanoseconds>(*head_due - now(), {}));
-    if (outcome == transfer::timed_out) co_return co_await refuse(work, 408);
-    if (outcome != transfer::done) co_return next_step::close;
+    if (outcome == time_limit_passed()) co_return co_await refuse(work, 408);
+    if (outcome) co_return next_step::close;
     work.input.append(received.text());
   }
 }
@@ -164,7 +164,8 @@ task<connection::next_step> connection::serve_with_waits() {
 void connection::begin_request(workspace& work) {
   work.input.consume(work.parser.size());
   work.input.before_response = this;
-  work.request.begin(server_, peer_, work.parser, work.framing, work.input);
+  work.body.begin(work.framing);
+  work.request.begin(server_, peer_, work.parser, work.framing, work.body, work.input);
 }
 
 sending connection::how_to_send(const workspace& work, bool close) {
@@ -178,8 +179,8 @@ sending connection::how_to_send(const workspace& work, bool close) {
 
 // True for a response that is sent with its head, and after which the connection goes on.
 bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
-  const bool in_memory = r.source == body_source::value || r.source == body_source::borrowed;
-  return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::max_gathered)) &&
+  const bool in_memory = r.source == body_origin::value || r.source == body_origin::borrowed;
+  return (r.source == body_origin::none || (in_memory && r.bytes().size() <= message_output::max_gathered)) &&
          work.framing.body == body_kind::none && work.framing.keep_alive && work.parser.minor_version() > 0 &&
          !r.close_connection && !last_request() && server_.options.observer == nullptr &&
          work.parser.method() != "CONNECT";
@@ -216,8 +217,8 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
   (void)sender.begin();
   progress p{.clock = stopwatch(false), .status = status, .body_bytes = sender.body_bytes()};
   const observer_guard observer(*this, work, p);
-  const transfer flushed = co_await work.output.flush();
-  p.complete = flushed == transfer::done;
+  const std::error_code flushed = co_await work.output.flush();
+  p.complete = !flushed;
   co_return p.complete ? next_step::linger : next_step::reset;
 }
 
@@ -250,8 +251,8 @@ task<> connection::finish() {
     const time_point until = began + (server_.draining ? for_each_piece : in_all);
     const auto patience = std::min<std::chrono::nanoseconds>(until - now(), for_each_piece);
     if (patience <= patience.zero()) co_return;
-    const transfer outcome = co_await transport_.receive(ignored, patience);
-    if (outcome != transfer::done) co_return;
+    const std::error_code outcome = co_await transport_.receive(ignored, patience);
+    if (outcome) co_return;
     ignored.release();
   }
 }

@@ -76,7 +76,7 @@ class connection final : private message_input::interim_sender {
   task<next_step> refuse(workspace& work, int status);
   task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
   [[gnu::noinline]] task<> finish();
-  task<transfer> send_interim(std::string_view head) override;
+  task<std::error_code> send_interim(std::string_view head) override;
   static task<> interim_sent(workspace& work);
 
   void begin_request(workspace& work);

@@ -24,7 +24,7 @@ constexpr int client_has_left = 499;
 constexpr std::string_view too_late = "the server took too long to respond";
 
 bool takes_time(const response_state& answer) noexcept {
-  return answer.source == body_source::producer || answer.source == body_source::file;
+  return answer.source == body_origin::producer || answer.source == body_origin::file;
 }
 
 bool describes_content(std::string_view name) noexcept {
@@ -69,8 +69,8 @@ task<connection::next_step> connection::answer(workspace& work) {
   const observer_guard observer(*this, work, p);
   // Responses to earlier requests do not wait for this one.
   if (!work.output.settle(upcoming::waiting_for_handler)) {
-    const transfer sent = co_await work.output.flush();
-    if (sent != transfer::done) {
+    const std::error_code sent = co_await work.output.flush();
+    if (sent) {
       p.status = client_has_left;
       co_return next_step::reset;
     }
@@ -105,8 +105,8 @@ task<connection::next_step> connection::answer(workspace& work) {
   p.status = client_has_left;
   scope.close();
   // It may have finished sending, and still read the answers to its earlier requests.
-  const transfer flushed = co_await work.output.flush();
-  co_return flushed == transfer::done ? next_step::close : next_step::reset;
+  const std::error_code flushed = co_await work.output.flush();
+  co_return !flushed ? next_step::close : next_step::reset;
 }
 
 // Called while the exception is being handled. Returns nothing when the client has left, or when there is no memory for
@@ -150,20 +150,20 @@ task<connection::next_step> connection::skip_body(workspace& work) {
   constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);
   constexpr std::chrono::nanoseconds between_looks = std::chrono::milliseconds(250);  // whether the server drains
   if (!work.output.settle(upcoming::waiting_for_client)) {
-    const transfer sent = co_await work.output.flush();
-    if (sent != transfer::done) co_return next_step::reset;
+    const std::error_code sent = co_await work.output.flush();
+    if (sent) co_return next_step::reset;
   }
   const event_loop& loop = event_loop::current();
   const io::monotonic_time until =
       std::min(exchange_ends_, deadline_after(std::min(in_all, server_.options.timeouts.body)));
   std::uint64_t most = max_skipped;
-  body_reader& body = work.request.body();
+  http1_body_source& body = work.body;
   while (body.skip_arrived(most)) {
     if (body.at_end()) co_return next_step::go_on;
     const std::chrono::nanoseconds left(until - loop.now());
     if (left <= left.zero() || server_.draining) break;
-    const transfer outcome = co_await work.input.receive_within(std::min(left, between_looks));
-    if (outcome != transfer::done && outcome != transfer::timed_out) break;
+    const std::error_code outcome = co_await work.input.receive_within(std::min(left, between_looks));
+    if (outcome && outcome != time_limit_passed()) break;
   }
   work.input.broken = true;
   co_return next_step::linger;
@@ -173,7 +173,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   bool takes_over = begins_protocol(r, work.request);
   response_state& state = r.state();
   // A response body that is made piece by piece may still read the request's body.
-  const bool skips_later = state.source == body_source::producer;
+  const bool skips_later = state.source == body_origin::producer;
   if (!skips_later && work.request.has_adopted()) co_await work.request.end_adopted();
   const bool wants_body = takes_over || (skips_later && state.status < 400);
   if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
@@ -194,7 +194,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   // The client gets its answer before it has sent the rest of the body, and is told if the server will not wait for it.
   if (!ends && !skips_later && needs_skip(work)) {
     std::uint64_t most = max_skipped;
-    work.input.broken = p.scope->expired() || !work.request.body().skip_arrived(most);
+    work.input.broken = p.scope->expired() || !work.body.skip_arrived(most);
   }
   const bool last = ends || work.input.broken;
   response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
@@ -208,7 +208,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   }
   if (whole)
     p.scope->close();
-  else if (state.source != body_source::producer || state.ends_by_itself)
+  else if (state.source != body_origin::producer || state.ends_by_itself)
     p.scope->ignore_client();
   p.body_bytes = sender.body_bytes();
   p.complete = whole && !sender.closes();
@@ -227,8 +227,8 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   in_response_ = false;
   const bool unread = !work.request.body().at_end();
   if (!sender.closes() && !work.input.broken) co_return unread ? next_step::skip_body : next_step::go_on;
-  const transfer flushed = co_await work.output.flush();
-  if (flushed != transfer::done) co_return next_step::reset;
+  const std::error_code flushed = co_await work.output.flush();
+  if (flushed) co_return next_step::reset;
   co_return last || unread || !work.input.empty() ? next_step::linger : next_step::close;
 }
 
@@ -262,19 +262,20 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
 }
 
 task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
-  const transfer sent = co_await work.output.flush();
-  if (sent != transfer::done) co_return next_step::reset;
+  const std::error_code sent = co_await work.output.flush();
+  if (sent) co_return next_step::reset;
   const bool ended_well = co_await run_protocol(protocol, work.input, work.request);
   in_response_ = !ended_well;
   co_return ended_well ? next_step::linger : next_step::reset;
 }
 
 // A task of a handler may read the body and ask for it with 100, while another sends a hint.
-task<transfer> connection::send_interim(std::string_view head) {
+task<std::error_code> connection::send_interim(std::string_view head) {
   workspace& work = *work_;
   const auto turn = co_await work.interim.scoped_lock();
-  if (work.input.before_response == nullptr) co_return transfer::ended;  // the response has begun
-  if (work.output.failed()) co_return work.output.state();
+  if (work.input.before_response == nullptr)
+    co_return make_error_code(stream_errc::end_of_stream);  // the response has begun
+  if (work.output.failed()) co_return work.output.error();
   work.output.buffer().append(head);
   co_return co_await work.output.flush();
 }

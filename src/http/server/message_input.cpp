@@ -32,20 +32,20 @@ class message_input::waiting {
   time_point began_ = now();
 };
 
-task<transfer> message_input::receive() {
+task<std::error_code> message_input::receive() {
   lease_.release();
-  if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return transfer::timed_out;
+  if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return time_limit_passed();
   waiting here(*this);
-  const transfer outcome = co_await transport_->receive(lease_, here.limit());
+  const std::error_code outcome = co_await transport_->receive(lease_, here.limit());
   here.ended_with(lease_.size());
   co_return outcome;
 }
 
-task<transfer> message_input::receive_bulk(socket_bulk& piece, std::uint64_t most) {
+task<std::error_code> message_input::receive_bulk(socket_bulk& piece, std::uint64_t most) {
   lease_.release();
-  if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return transfer::timed_out;
+  if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return time_limit_passed();
   waiting here(*this);
-  const transfer outcome = co_await transport_->receive_bulk(piece, most, here.limit());
+  const std::error_code outcome = co_await transport_->receive_bulk(piece, most, here.limit());
   here.ended_with(piece.size());
   co_return outcome;
 }

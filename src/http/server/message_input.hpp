@@ -4,7 +4,6 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
-#include <gyre/loop/owner_loop.hpp>
 
 #include "transport.hpp"
 
@@ -24,7 +23,6 @@ class message_input {
 
   /// Starts serving a connection; nothing of the previous connection is left.
   void attach(http::transport& from) noexcept {
-    owner.check("serving");  // from here on it belongs to this loop
     transport_ = &from;
     gathered_.clear();
     begin_ = 0;
@@ -88,12 +86,12 @@ class message_input {
   /// When nothing is available: waits for more. The time limit covers all waits until `progress` bytes
   /// have come, so a byte now and then does not keep a slow sender alive. Holds no buffer while waiting:
   /// others may need it to make progress.
-  task<transfer> receive();
+  task<std::error_code> receive();
   /// The same for bulk, of which nothing comes here: at most `most` bytes. See transport::receive_bulk.
-  task<transfer> receive_bulk(socket_bulk& piece, std::uint64_t most);
+  task<std::error_code> receive_bulk(socket_bulk& piece, std::uint64_t most);
 
   /// The same with a limit of the caller, whatever earlier waits have taken.
-  GYRE_CORO_WRAPPER task<transfer> receive_within(std::chrono::nanoseconds limit) {
+  GYRE_CORO_WRAPPER task<std::error_code> receive_within(std::chrono::nanoseconds limit) {
     lease_.release();
     return transport_->receive(lease_, limit);
   }
@@ -102,7 +100,7 @@ class message_input {
 
   // Sends interim responses, such as "100 Continue" to a client that waits for it. Null when it is too late for them.
   struct interim_sender {
-    virtual task<transfer> send_interim(std::string_view head) = 0;
+    virtual task<std::error_code> send_interim(std::string_view head) = 0;
 
    protected:
     ~interim_sender() = default;
@@ -110,9 +108,6 @@ class message_input {
   interim_sender* before_response = nullptr;
   /// True while a task waits in receive().
   [[nodiscard]] bool receives() const noexcept { return receives_; }
-  /// In debug builds, stops the program when the request belongs to another loop.
-  void check_loop_of_request(const char* operation) const noexcept { owner.owner_loop::check(operation, "a request"); }
-  owner_loop_of<"the body of a request"> owner;
   bool broken = false;  // a body ended early or was malformed: no further message can follow
 
  private:

@@ -25,21 +25,20 @@ void message_output::detach() noexcept {
 }
 
 void message_output::attach(transport& to) noexcept {
-  owner_.check("serving");  // from here on it belongs to this loop
   constexpr std::size_t kept = std::size_t{64} << 10U;
   transport_ = &to;
   buffer_.clear();
   if (buffer_.capacity() > kept) std::string().swap(buffer_);
-  state_ = transfer::done;
+  error_ = {};
   file_failed_ = false;
   sent_ = 0;
 }
 
-task<transfer> message_output::flush() {
+task<std::error_code> message_output::flush() {
   if (in_background_ > 0) co_await background_ended();
-  if (failed() || buffer_.empty()) co_return state_;
+  if (failed() || buffer_.empty()) co_return error_;
   begin_transfer();
-  const transfer outcome = co_await transport_->write(buffer_, {}, limit_);
+  const std::error_code outcome = co_await transport_->write(buffer_, {}, limit_);
   end_transfer(outcome, buffer_.size());
   buffer_.clear();
   co_return outcome;
@@ -53,24 +52,23 @@ inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
   return true;
 }
 
-task<transfer> message_output::write(std::string_view bytes) {
-  if (failed()) co_return state_;
-  if (bytes.size() <= max_gathered && buffer_.size() + bytes.size() <= 2 * max_gathered) {
-    buffer_.append(bytes);
-    if (!settle(upcoming::more_output)) (void)co_await flush();
-    co_return state_;
+task<std::error_code> message_output::write(std::string_view bytes) {
+  if (failed()) co_return error_;
+  if (append(bytes)) {
+    if (buffer_.size() >= max_gathered) (void)co_await flush();
+    co_return error_;
   }
   if (in_background_ > 0) co_await background_ended();
   while (!failed() && (!bytes.empty() || !buffer_.empty())) {
     const std::string_view next = bytes.substr(0, piece);
     begin_transfer();
-    const transfer outcome = co_await transport_->write(buffer_, next, limit_);
+    const std::error_code outcome = co_await transport_->write(buffer_, next, limit_);
     end_transfer(outcome, buffer_.size() + next.size());
     buffer_.clear();
     bytes.remove_prefix(next.size());
     if (had_its_share(piece) && !bytes.empty()) co_await sleep_until(next_turn);
   }
-  co_return state_;
+  co_return error_;
 }
 
 // A small file in the page cache is cheaper to copy into the buffer than to send with its own system call.
@@ -90,7 +88,6 @@ bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t c
 // The announced length cannot be kept, so nothing may follow. The error should name the file, but only a descriptor is
 // known here. A null `reason` means that the file ended too early.
 void message_output::fail_file(int file, std::error_code reason) {
-  begin_transfer();
   file_failed_ = true;
   std::string path = io::path_of_file(file);
   if (path.empty()) path = "a file";
@@ -98,13 +95,14 @@ void message_output::fail_file(int file, std::error_code reason) {
     path += ", which became shorter";
     reason = std::make_error_code(std::errc::io_error);
   }
+  error_ = reason;
   throw io_error(reason, "send_file", path);
 }
 
-task<transfer> message_output::send_file(int file, std::uint64_t offset, std::uint64_t count) {
+task<std::error_code> message_output::send_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (append_file(file, offset, count)) {
     if (!settle(upcoming::more_output)) (void)co_await flush();
-    co_return state_;
+    co_return error_;
   }
   // Sends the head in one segment with the beginning of the file.
   send_now(count > 0 ? write_hint::more_follows : write_hint::none);
@@ -115,21 +113,21 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     const send_file_result moved = co_await transport_->send_file(file, offset, next, limit_);
     end_transfer(moved.outcome, moved.sent);
     if (moved.file_error) fail_file(file, moved.file_error);
-    if (moved.outcome == transfer::done && moved.sent < next) fail_file(file, {});
+    if (!moved.outcome && moved.sent < next) fail_file(file, {});
     offset += moved.sent;
     count -= moved.sent;
     if (had_its_share(moved.sent) && count > 0) co_await sleep_until(next_turn);
   }
-  co_return state_;
+  co_return error_;
 }
 
-task<transfer> message_output::write_bulk(socket_bulk& bulk) {
+task<std::error_code> message_output::write_bulk(socket_bulk& bulk) {
   send_now(write_hint::more_follows);
   (void)co_await flush();
-  if (failed()) co_return state_;
+  if (failed()) co_return error_;
   const std::size_t size = bulk.size();
   begin_transfer();
-  const transfer outcome = co_await transport_->write_bulk(bulk, limit_);
+  const std::error_code outcome = co_await transport_->write_bulk(bulk, limit_);
   end_transfer(outcome, size);
   (void)had_its_share(size);  // the next piece comes in another turn of the loop
   co_return outcome;
@@ -139,7 +137,7 @@ void message_output::send_now(write_hint hint) noexcept {
   if (failed() || buffer_.empty() || in_background_ > 0) return;
   const std::ptrdiff_t sent = transport_->write_now(buffer_, hint);
   if (sent < 0) {  // the next write reports it; data appended until then is dropped
-    state_ = transfer::failed;
+    error_ = std::error_code(static_cast<int>(-sent), std::generic_category());
     buffer_.clear();
     return;
   }
@@ -182,7 +180,7 @@ task<> message_output::send_in_background() {
     struct sending {
       message_output& output;
       std::string bytes = std::exchange(output.buffer_, {});
-      transfer outcome = transfer::failed;  // also when it is cancelled
+      std::error_code outcome = std::make_error_code(std::errc::operation_canceled);
       explicit sending(message_output& from) : output(from) { output.in_background_ = bytes.size(); }
       sending(const sending&) = delete;
       sending& operator=(const sending&) = delete;

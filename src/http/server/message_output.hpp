@@ -5,7 +5,6 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/io/bulk_size.hpp>
 #include <gyre/io/completion.hpp>
-#include <gyre/loop/owner_loop.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -63,31 +62,33 @@ class message_output {
     return buffer_.empty() && !failed();
   }
   /// Waits until the connection has taken everything.
-  task<transfer> flush();
+  task<std::error_code> flush();
+  /// Appends bytes that are worth to be copied. Returns false for others, and when too many have gathered.
+  [[nodiscard]] bool append(std::string_view bytes) {
+    if (bytes.size() > max_gathered || buffer_.size() + bytes.size() > 2 * max_gathered) return false;
+    buffer_.append(bytes);
+    return true;
+  }
   /// Sends the buffer, then `bytes` from where they are, of any size.
-  task<transfer> write(std::string_view bytes);
+  task<std::error_code> write(std::string_view bytes);
   /// Sends the buffer, then a part of a file. Returns `done` only if all of it was sent. Errors: io_error when the file
   /// cannot be read or has become shorter. Such a failure is the file's fault, not the client's.
-  task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
+  task<std::error_code> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
   /// The socket to which write_bulk() moves pieces, or null when write() has to be used.
   [[nodiscard]] socket_state* bulk_target() const noexcept { return failed() ? nullptr : transport_->bulk_socket(); }
   /// Sends the buffer, then the piece of a socket_bulk to bulk_target().
-  task<transfer> write_bulk(socket_bulk& bulk);
+  task<std::error_code> write_bulk(socket_bulk& bulk);
 
-  /// When `most` bytes have gathered: sends those that the connection takes without waiting.
-  void make_room(std::size_t most) noexcept {
-    if (buffer_.size() >= most) send_now(write_hint::more_follows);
-  }
-
-  /// In debug builds, stops the program when this belongs to another loop.
-  void check_loop(const char* operation) const noexcept { owner_.check(operation); }
+  /// Sends the bytes that the connection takes without waiting.
+  void push() noexcept { send_now(write_hint::more_follows); }
 
   [[nodiscard]] bool has_unsent() const noexcept { return !buffer_.empty(); }
   /// Bytes that the connection has not taken.
   [[nodiscard]] std::size_t waiting() const noexcept { return buffer_.size() + in_background_; }
-  [[nodiscard]] transfer state() const noexcept { return state_; }
-  [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
+  /// The reason why everything is dropped, or none.
+  [[nodiscard]] std::error_code error() const noexcept { return error_; }
+  [[nodiscard]] bool failed() const noexcept { return static_cast<bool>(error_); }
   /// True if the file caused the failure, not the client.
   [[nodiscard]] bool file_failed() const noexcept { return file_failed_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
@@ -114,19 +115,18 @@ class message_output {
   static void flush_now(io::completion& c) noexcept;
   // A transfer counts as failed until it has ended. So a cancelled one has failed, and
   // meanwhile nobody touches the buffer.
-  void begin_transfer() noexcept { state_ = transfer::failed; }
-  void end_transfer(transfer outcome, std::uint64_t bytes) noexcept {
-    state_ = outcome;
-    if (outcome == transfer::done) sent_ += bytes;
+  void begin_transfer() noexcept { error_ = std::make_error_code(std::errc::operation_canceled); }
+  void end_transfer(std::error_code outcome, std::uint64_t bytes) noexcept {
+    error_ = outcome;
+    if (!outcome) sent_ += bytes;
   }
 
   transport* transport_ = nullptr;
   std::chrono::nanoseconds limit_;
   std::string buffer_;
   flusher* scheduled_ = nullptr;
-  transfer state_ = transfer::done;
+  std::error_code error_;
   bool file_failed_ = false;
-  owner_loop_of<"a body_writer"> owner_;
   std::uint64_t sent_ = 0;
   std::uint64_t since_others_ran_ = 0;
   background_sending* background_ = nullptr;

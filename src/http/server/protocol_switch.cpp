@@ -17,7 +17,9 @@ namespace {
 void report_end_of_protocol(const request& asked) noexcept {
   try {
     throw;
-  } catch (const io_error& error) {
+  } catch (const connection_lost&) {
+    return;
+  } catch (const io_error& error) {  // of a relay's other side
     if (error.code() == std::errc::connection_reset || error.code() == std::errc::broken_pipe) return;
   } catch (...) {  // reported as it is
   }
@@ -45,7 +47,7 @@ bool asks_for(const request& asking, std::string_view protocol) noexcept {
 bool begins_protocol(response& answer, const request& asked) {
   response_state& state = answer.state();
   const bool connect = asked.method() == "CONNECT";
-  if (state.source != body_source::protocol) {
+  if (state.source != body_origin::protocol) {
     if (!connect || state.status / 100 != 2) return false;
     answer = response::error(501);
     answer.close_connection();

@@ -25,7 +25,7 @@ std::string_view request::cookie(std::string_view name) const noexcept {
 const secure_session* request::security() const noexcept { return now_.input->transport().security(); }
 
 task<bool> request::send_interim(int status, std::span<const http::field> fields) {
-  now_.input->check_loop_of_request("send_interim");
+  owner_.check("send_interim");
   constexpr int after_101 = 102;
   if (status < after_101 || status > 199)
     throw std::invalid_argument("send_interim: status " + std::to_string(status) + " is not between 102 and 199");
@@ -41,8 +41,8 @@ task<bool> request::send_interim(int status, std::span<const http::field> fields
   writer.end();
   message_input::interim_sender* const sender = now_.input->before_response;
   if (sender == nullptr || now_.minor_version == 0) co_return false;
-  const transfer outcome = co_await sender->send_interim(text);
-  co_return outcome == transfer::done;
+  const std::error_code outcome = co_await sender->send_interim(text);
+  co_return !outcome;
 }
 
 std::string_view request::path_parameter(std::string_view name) const {
@@ -58,7 +58,7 @@ void request::malformed_parameter(std::string_view name) {
 }
 
 std::span<const form_field> request::query_parameters() {
-  now_.input->check_loop_of_request("query_parameters");
+  owner_.check("query_parameters");
   if (!now_.query_parsed) {
     auto fields = parse_form(query());
     if (!fields) throw status_error(400, "too many query parameters");
@@ -99,7 +99,7 @@ task<std::string> request::json_text() {
 void request::malformed_json() { throw status_error(400, "invalid JSON for this resource"); }
 
 void request::set_attribute(std::string name, std::string value) {
-  now_.input->check_loop_of_request("set_attribute");
+  owner_.check("set_attribute");
   lists_.attributes.push_back({std::move(name), std::move(value)});
 }
 

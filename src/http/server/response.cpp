@@ -1,6 +1,6 @@
 // src/http/server/response.cpp: building responses, in memory recycled from earlier ones.
 #include <gyre/coro/misuse.hpp>
-#include <gyre/http/head_writer.hpp>
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/status.hpp>
 #include <gyre/http/target.hpp>
 
@@ -46,14 +46,14 @@ bool is_media_type(std::string_view name) {
 // `type` must be a string literal.
 response with_value(std::string_view body, std::string_view type) {
   response made;
-  made.state().source = body_source::value;
+  made.state().source = body_origin::value;
   made.state().value.append(body);  // it is empty, and assign() would cost more
   made.state().media_type = type;
   return made;
 }
 response with_value(std::string&& body, std::string_view type) {
   response made;
-  made.state().source = body_source::value;
+  made.state().source = body_origin::value;
   made.state().value = std::move(body);
   made.state().media_type = type;
   return made;
@@ -87,18 +87,18 @@ void response_state::clear() noexcept {
 // Only the source's own members are reset.
 void response_state::close_body() noexcept {
   switch (source) {
-    case body_source::none:
-    case body_source::value:
-    case body_source::borrowed:
+    case body_origin::none:
+    case body_origin::value:
+    case body_origin::borrowed:
       break;
-    case body_source::file:
+    case body_origin::file:
       file = fs::file();
       descriptor.reset();
       break;
-    case body_source::producer:
+    case body_origin::producer:
       delete std::exchange(producer, nullptr);
       break;
-    case body_source::protocol:
+    case body_origin::protocol:
       delete std::exchange(protocol, nullptr);
       break;
   }
@@ -143,7 +143,7 @@ response response::bytes(std::string&& body, std::string_view media_type) {
 
 response response::borrowed(std::string_view body, std::string_view media_type) {
   response made;
-  made.state_->source = body_source::borrowed;
+  made.state_->source = body_origin::borrowed;
   made.state_->borrowed = body;
   made.set_media_type(media_type);
   return made;
@@ -166,7 +166,7 @@ namespace {
 response with_file(std::uint64_t offset, std::uint64_t length, std::string_view media_type) {
   response made;
   made.set_media_type(media_type);
-  made.state().source = body_source::file;
+  made.state().source = body_origin::file;
   made.state().file_offset = offset;
   made.state().length = length;
   return made;
@@ -188,7 +188,7 @@ response response::file(owned_fd file, std::uint64_t offset, std::uint64_t lengt
 response response::produced(body_producer* producer, std::string_view media_type) {
   std::unique_ptr<body_producer> unless_taken(producer);
   response made;
-  made.state_->source = body_source::producer;
+  made.state_->source = body_origin::producer;
   made.state_->producer = unless_taken.release();
   made.set_media_type(media_type);
   return made;
@@ -197,7 +197,7 @@ response response::produced(body_producer* producer, std::string_view media_type
 response response::switched(std::string_view protocol, protocol_handler* handler) {
   std::unique_ptr<protocol_handler> unless_taken(handler);
   response made;
-  made.state_->source = body_source::protocol;
+  made.state_->source = body_origin::protocol;
   made.state_->protocol = unless_taken.release();
   made.state_->status = 101;
   if (!protocol.empty()) made.add_field("Upgrade", protocol);
@@ -219,18 +219,18 @@ response& response::add_field(std::string_view name, std::string_view value) & {
   }
   for (const std::string_view single : {"Date", "Server", "Keep-Alive"})  // a message has one
     if (name.size() == single.size() && equal_ignoring_case(name, single)) return set_field(name, value);
-  head_writer(state().fields).field(name, value);
+  append_field_line(state().fields, name, value);
   return *this;
 }
 
 response& response::set_field(std::string_view name, std::string_view value) & {
   if (is_media_type(name)) return add_field(name, value);
   if (find_line(state().fields, name).empty()) {
-    head_writer(state().fields).field(name, value);
+    append_field_line(state().fields, name, value);
     return *this;
   }
   std::string line;
-  head_writer(line).field(name, value);  // first: a refused field changes nothing
+  append_field_line(line, name, value);  // first: a refused field changes nothing
   remove_field(name);
   state().fields.append(line);
   return *this;
@@ -265,19 +265,19 @@ void response::set_length(std::uint64_t bytes) & noexcept { state().length = byt
 void response::close_connection() & noexcept { state().close_connection = true; }
 
 std::optional<std::uint64_t> response::length() const noexcept {
-  if (state().source == body_source::value || state().source == body_source::borrowed) return state().bytes().size();
-  if (state().source == body_source::none) return 0;
+  if (state().source == body_origin::value || state().source == body_origin::borrowed) return state().bytes().size();
+  if (state().source == body_origin::none) return 0;
   return state().length;
 }
 
 std::optional<std::string_view> response::body() const noexcept {
-  if (state().source == body_source::value || state().source == body_source::borrowed) return state().bytes();
+  if (state().source == body_origin::value || state().source == body_origin::borrowed) return state().bytes();
   return std::nullopt;
 }
 
 void response::set_body(std::string&& body) & {
   state().drop_body();
-  state().source = body_source::value;
+  state().source = body_origin::value;
   state().value = std::move(body);
 }
 
@@ -285,7 +285,7 @@ body_producer* response::release_producer() noexcept { return std::exchange(stat
 
 void response::set_producer(body_producer* producer) & noexcept {
   state().drop_body();
-  state().source = body_source::producer;
+  state().source = body_origin::producer;
   state().producer = producer;
 }
 

@@ -2,6 +2,7 @@
 #include <gyre/http/field.hpp>
 #include <gyre/http/status.hpp>
 
+#include "http1_body_sink.hpp"
 #include "response_sender.hpp"
 
 #include <algorithm>
@@ -61,27 +62,27 @@ bool response_sender::begin() {
     head.length = 0;
   } else if (!bodyless) {
     switch (response_.source) {
-      case body_source::none:
+      case body_origin::none:
         head.length = 0;
         break;
-      case body_source::value:
-      case body_source::borrowed:
+      case body_origin::value:
+      case body_origin::borrowed:
         head.length = bytes.size();
         break;
-      case body_source::file:
+      case body_origin::file:
         head.length = response_.length;
         break;
-      case body_source::producer:
+      case body_origin::producer:
         head.length = response_.length;
         head.chunked = chunked_ = !head.length && !how_.http_1_0;
         if (!head.length && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the body ends with the connection
         break;
-      case body_source::protocol:
+      case body_origin::protocol:
         break;
     }
   }
-  has_body_ = !bodyless && !empty && !how_.head_only && response_.source != body_source::none;
-  const bool takes_over = response_.source == body_source::protocol;
+  has_body_ = !bodyless && !empty && !how_.head_only && response_.source != body_origin::none;
+  const bool takes_over = response_.source == body_origin::protocol;
   const own_lines own = response_.fields.empty() ? own_lines() : own_lines_of(response_.fields);
   const bool is_usual = !own.any() && !takes_over && !how_.close && !how_.http_1_0;
   if (is_usual)
@@ -94,7 +95,7 @@ bool response_sender::begin() {
     body_bytes_ = bytes.size();
     has_all_ = true;
   }
-  holds_head_ = has_body_ && response_.source == body_source::producer;
+  holds_head_ = has_body_ && response_.source == body_origin::producer;
   if (holds_head_) response_.value.clear();
   append_head(holds_head_ ? response_.value : output_.buffer(), head);
   return (!has_body_ || has_all_) && output_.settle(upcoming::more_output);
@@ -119,11 +120,11 @@ class response_sender::body_counter {
 task<bool> response_sender::send() {
   if (has_all_ || !has_body_) {
     (void)co_await output_.flush();
-  } else if (response_.source == body_source::producer) {
+  } else if (response_.source == body_origin::producer) {
     co_return co_await produce();
   } else {
     const body_counter count(*this);
-    if (response_.source == body_source::file) {
+    if (response_.source == body_origin::file) {
       (void)co_await output_.send_file(response_.file_descriptor(), response_.file_offset,
                                        response_.length.value_or(0));
     } else {
@@ -137,36 +138,30 @@ task<bool> response_sender::send() {
 // bytes taken count, not those still waiting.
 class response_sender::writer_counter {
  public:
-  writer_counter(response_sender& sender, const body_writer& writer) noexcept
-      : sender_(sender),
-        writer_(writer),
-        head_(sender.output_.sent() + sender.output_.buffer().size() + writer.head_.size()) {}
+  writer_counter(response_sender& sender, const body_writer& writer, const http1_body_sink& sink) noexcept
+      : sender_(sender), writer_(writer), sink_(sink) {}
   writer_counter(const writer_counter&) = delete;
   writer_counter& operator=(const writer_counter&) = delete;
   ~writer_counter() {
-    const std::uint64_t sent = sender_.output_.sent();
-    const std::uint64_t taken = sent - std::min(head_, sent);
-    sender_.body_bytes_ = complete ? writer_.written() : std::min(writer_.written(), taken);
-    sender_.holds_head_ = !writer_.head_.empty();
+    sender_.body_bytes_ = complete ? writer_.written() : std::min(writer_.written(), sink_.taken());
+    sender_.holds_head_ = sink_.holds_head();
   }
   bool complete = false;
 
  private:
   response_sender& sender_;
   const body_writer& writer_;
-  std::uint64_t head_;
+  const http1_body_sink& sink_;
 };
 
 task<bool> response_sender::produce() {
-  body_writer writer(output_);
-  writer.head_ = response_.value;
-  writer_counter count(*this, writer);
-  writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
-  if (response_.length) writer.announced_ = *response_.length;
+  http1_body_sink sink(output_, response_.value, chunked_);
+  body_writer writer(sink, response_.length.value_or(body_writer::any_length));
+  writer_counter count(*this, writer, sink);
   // A producer that fails ends the connection. Complete answers to earlier requests must have left by then.
   if (output_.has_unsent()) {
-    const transfer sent = co_await output_.flush();
-    if (sent != transfer::done) co_return false;
+    const std::error_code sent = co_await output_.flush();
+    if (sent) co_return false;
   }
   message_output::background_sending background(co_await this_task_context{}, output_);
   std::exception_ptr failure;
@@ -179,11 +174,10 @@ task<bool> response_sender::produce() {
   if (background.running() > 0) co_await background.all_ended();
   background.close();
   if (failure) std::rethrow_exception(failure);
-  if (output_.failed() || writer.cut_off_) co_return false;
+  if (output_.failed() || writer.is_cut_off()) co_return false;
   if (response_.length && writer.written() != *response_.length)
     throw std::logic_error("the body of the response is shorter than was announced");
-  writer.release_head();
-  if (chunked_) output_.buffer().append("0\r\n").append(writer.trailers_).append("\r\n");
+  sink.finish();
   co_return count.complete = true;
 }
 

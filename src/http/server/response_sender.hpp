@@ -45,7 +45,7 @@ class response_sender {
   class body_counter;
   class writer_counter;
   [[nodiscard]] bool is_in_memory() const noexcept {
-    return response_.source == body_source::value || response_.source == body_source::borrowed;
+    return response_.source == body_origin::value || response_.source == body_origin::borrowed;
   }
   task<bool> produce();
 

@@ -13,11 +13,11 @@
 
 namespace gyre::http {
 
-enum class body_source : std::uint8_t { none, value, borrowed, file, producer, protocol };
+enum class body_origin : std::uint8_t { none, value, borrowed, file, producer, protocol };
 
 struct response_state {
   int status = 200;
-  body_source source = body_source::none;
+  body_origin source = body_origin::none;
   bool close_connection = false;
   bool ends_by_itself = false;  // a producer that sends a file: runs to its end like a body of source `file`
   std::string_view media_type;  // refers to own_media_type or a string literal
@@ -39,14 +39,14 @@ struct response_state {
 
   void clear() noexcept;
   void drop_body() noexcept {
-    if (source > body_source::borrowed) close_body();  // most bodies have nothing to close
-    source = body_source::none;
+    if (source > body_origin::borrowed) close_body();  // most bodies have nothing to close
+    source = body_origin::none;
     length.reset();
     ends_by_itself = false;
   }
   /// The body, if it is in memory.
   [[nodiscard]] std::string_view bytes() const noexcept {
-    return source == body_source::value ? std::string_view(value) : borrowed;
+    return source == body_origin::value ? std::string_view(value) : borrowed;
   }
 
   [[nodiscard]] int file_descriptor() const noexcept {

@@ -1,5 +1,6 @@
 // src/http/server/route_tree.cpp: builds the tree, and finds paths in it.
 #include <gyre/http/field.hpp>
+#include <gyre/http/head_parser.hpp>
 
 #include "route_tree.hpp"
 

@@ -25,32 +25,38 @@ constexpr std::size_t large_file = std::size_t{1} << 20U;      // worth to move 
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
+std::error_code broken_session() noexcept { return std::make_error_code(std::errc::protocol_error); }
+
 }  // namespace
 
 secure_session::progress secure_transport::decrypt(std::span<std::byte> to) {
   if (!session_) session_ = server_.options.encryption->begin();
   if (unsent_.empty()) server_.ciphers.lend(unsent_);
   const secure_session::progress made = session_->decrypt(input_, input_ended_, to, unsent_);
-  failed_ = failed_ || made.what == secure_session::state::failed;
+  if (made.what == secure_session::state::failed) fail(broken_session());
   return made;
 }
 
 bool secure_transport::encrypt(std::string_view bytes) {
-  if (failed_ || !session_ || session_->in_handshake()) return false;
+  if (!error_ && (!session_ || session_->in_handshake())) fail(std::make_error_code(std::errc::not_connected));
+  if (error_) return false;
   if (unsent_.empty()) server_.ciphers.lend(unsent_);
-  failed_ = !session_->encrypt(bytes_of(bytes), unsent_);
-  return !failed_;
+  if (!session_->encrypt(bytes_of(bytes), unsent_)) fail(broken_session());
+  return !error_;
 }
 
 void secure_transport::keep_buffer() noexcept {
   if (unsent_.empty()) server_.ciphers.give_back(unsent_);
 }
 
-// Returns false when the connection is broken.
+// Returns false when the connection is broken, and notes why.
 bool secure_transport::push(bool more) noexcept {
   if (unsent_.empty()) return true;
   const std::ptrdiff_t sent = stream_.socket().write_now(unsent_, more);
-  if (sent < 0) return false;
+  if (sent < 0) {
+    fail({static_cast<int>(-sent), std::generic_category()});
+    return false;
+  }
   unsent_.erase(0, static_cast<std::size_t>(sent));
   return true;
 }
@@ -62,9 +68,9 @@ secure_transport::arrival secure_transport::arrived(buffer_lease received) {
   if (input_.empty()) input_.release();
   // Tickets and answers to a KeyUpdate leave with the response.
   const bool is_urgent = made.what != secure_session::state::bytes;
-  if (is_urgent && !push(false)) failed_ = true;
+  if (is_urgent) (void)push(false);
   keep_buffer();
-  if (failed_ || made.what == secure_session::state::ended) return arrival::ended;
+  if (error_ || made.what == secure_session::state::ended) return arrival::ended;
   if (made.what != secure_session::state::bytes) return arrival::nothing;
   decrypted_ = {reinterpret_cast<const char*>(plain.data()), made.count};
   return arrival::bytes;
@@ -75,7 +81,7 @@ bool secure_transport::has_buffered() const noexcept {
 }
 
 void secure_transport::say_goodbye() noexcept {
-  if (!session_ || cut_off_ || failed_ || holds_byte_) return;
+  if (!session_ || cut_off_ || error_ || holds_byte_) return;
   session_->finish(unsent_);
   (void)push(false);
   if (in_kernel_ && unsent_.empty()) (void)gyre::say_goodbye_in_kernel(stream_.native_descriptor());
@@ -84,7 +90,7 @@ void secure_transport::say_goodbye() noexcept {
 void secure_transport::give_back_piece() noexcept { server_.ciphers.give_back_plain(std::move(piece_)); }
 
 // While it waits, it holds no buffer.
-task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
+task<std::error_code> secure_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
   give_back_piece();
   receiving_.begin(limit);  // for all that this waits for: pieces of a record do not extend it
   struct ending {
@@ -94,28 +100,29 @@ task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanose
     ~ending() { deadline.end(); }
   } const at_end(receiving_);
   for (;;) {
-    if (failed_) co_return transfer::failed;
+    if (error_) co_return error_;
     if (has_buffered() || input_ended_) {
       const bool large = input_.size() > cipher_buffers::small_plain_size;
       piece_ = server_.ciphers.take_plain(large);
       const secure_session::progress made = decrypt(piece_.bytes());
-      if (!push(false)) failed_ = true;
+      (void)push(false);
       keep_buffer();
       if (made.what == secure_session::state::bytes) {
         into = buffer_lease(nullptr, piece_.bytes().first(made.count));
-        co_return transfer::done;
+        co_return std::error_code();
       }
       give_back_piece();
-      if (made.what == secure_session::state::ended) co_return transfer::ended;
-      if (failed_ || input_ended_) co_return transfer::failed;
+      if (made.what == secure_session::state::ended) co_return make_error_code(stream_errc::end_of_stream);
+      if (input_ended_) fail(std::make_error_code(std::errc::connection_aborted));  // the end of the session is missing
+      if (error_) co_return error_;
     }
     if (has_unsent()) {
       const bool flushed = co_await flush();
-      if (!flushed) co_return transfer::failed;
+      if (!flushed) co_return error_;
     }
     input_.release();
     auto received = co_await as_expected(stream_.receive());
-    if (!received) co_return receiving_.expired() ? transfer::timed_out : transfer::failed;
+    if (!received) co_return receiving_.expired() ? time_limit_passed() : received.error();
     input_ = *std::move(received);
     input_ended_ = input_.empty();
   }
@@ -125,11 +132,13 @@ task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanose
 task<bool> secure_transport::flush() {
   while (!unsent_.empty()) {
     std::string leaving = std::exchange(unsent_, {});
-    bool whole = false;
-    const scope_exit at_end([&] { failed_ = failed_ || !whole; });  // a cancel takes `leaving` away
+    std::error_code outcome = std::make_error_code(std::errc::operation_canceled);
+    const scope_exit at_end([&] {  // a cancel takes `leaving` away
+      if (outcome) fail(outcome);
+    });
     const auto sent = co_await as_expected(stream_.write_all(bytes_of(leaving)));
-    whole = sent.has_value();
-    if (!whole) co_return false;
+    outcome = sent ? std::error_code() : sent.error();
+    if (outcome) co_return false;
     leaving.clear();
     server_.ciphers.give_back(leaving);
   }
@@ -141,19 +150,19 @@ std::string_view secure_transport::without_held(std::string_view bytes) noexcept
   return bytes.substr(1);
 }
 
-transfer secure_transport::outcome_of(bool written, const send_deadline& waiting) const noexcept {
-  if (written) return transfer::done;
-  return waiting.expired() ? transfer::timed_out : transfer::failed;
+std::error_code secure_transport::outcome_of(bool written, const send_deadline& waiting) const noexcept {
+  if (written) return {};
+  return waiting.expired() ? time_limit_passed() : error_;
 }
 
-task<transfer> secure_transport::write(std::string_view first, std::string_view second,
-                                       std::chrono::nanoseconds limit) {
+task<std::error_code> secure_transport::write(std::string_view first, std::string_view second,
+                                              std::chrono::nanoseconds limit) {
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   for (std::string_view rest : {without_held(first), without_held(second)}) {
     while (!rest.empty()) {
       const std::string_view piece = rest.substr(0, max_encrypted);
       rest.remove_prefix(piece.size());
-      if (!encrypt(piece)) co_return transfer::failed;
+      if (!encrypt(piece)) co_return error_;
       if (unsent_.size() < max_encrypted) continue;
       const bool flushed = co_await flush();
       if (!flushed) co_return outcome_of(false, waiting);
@@ -166,17 +175,18 @@ task<transfer> secure_transport::write(std::string_view first, std::string_view 
 std::ptrdiff_t secure_transport::write_now(std::string_view bytes, write_hint hint) noexcept {
   if (hint == write_hint::waits_for_rest && stream_.socket().submits_writes()) return 0;
   const bool more = hint == write_hint::more_follows;
-  if (failed_ || (holds_byte_ && !push(more))) return -1;
+  const auto failure = [this] { return -static_cast<std::ptrdiff_t>(error_.value()); };
+  if (error_ || (holds_byte_ && !push(more))) return failure();
   if ((holds_byte_ && !unsent_.empty()) || bytes.empty()) return 0;
   const std::string_view fresh = without_held(bytes.substr(0, max_encrypted));
   std::size_t taken = std::min(bytes.size(), max_encrypted);
   try {
-    if (!fresh.empty() && !encrypt(fresh)) return -1;
+    if (!fresh.empty() && !encrypt(fresh)) return failure();
   } catch (...) {  // no memory, perhaps in the middle of a record
-    failed_ = true;
-    return -1;
+    fail(std::make_error_code(std::errc::not_enough_memory));
+    return failure();
   }
-  if (!push(more)) return -1;
+  if (!push(more)) return failure();
   if (!unsent_.empty()) {
     holds_byte_ = true;
     --taken;
@@ -190,7 +200,7 @@ task<send_file_result> secure_transport::send_file(int file, std::uint64_t offse
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   send_file_result result;
   if (!in_kernel_) result = co_await encrypt_file(file, offset, count, waiting);
-  const bool complete = result.sent == count || result.outcome != transfer::done;
+  const bool complete = result.sent == count || result.outcome;
   if (!in_kernel_ || complete) co_return result;
   const auto sent = co_await as_expected(stream_.send_file(file, offset + result.sent, count - result.sent));
   const std::size_t before = result.sent;
@@ -217,8 +227,7 @@ task<send_file_result> secure_transport::encrypt_file(int file, std::uint64_t of
     }
     if (size == 0) break;
     if (size < 0) {
-      result.outcome = transfer::failed;
-      result.file_error = std::error_code(static_cast<int>(-size), std::generic_category());
+      result.outcome = result.file_error = std::error_code(static_cast<int>(-size), std::generic_category());
       break;
     }
     const std::string_view piece(reinterpret_cast<const char*>(plain.data()), static_cast<std::size_t>(size));
@@ -253,7 +262,7 @@ task<bool> secure_transport::say_goodbye_in_kernel(std::chrono::nanoseconds limi
 }
 
 task<> secure_transport::shutdown_write() {
-  const bool in_order = session_ && !cut_off_ && !failed_;
+  const bool in_order = session_ && !cut_off_ && !error_;
   if (in_order) session_->finish(unsent_);
   const std::chrono::nanoseconds limit = server_.options.timeouts.write;
   bool sent = false;

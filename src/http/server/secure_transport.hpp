@@ -64,8 +64,8 @@ class secure_transport final : public transport {
   void say_goodbye() noexcept;
 
   /// Lifetime: the bytes are valid until the next call, or give_back_piece().
-  task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
-  task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
+  task<std::error_code> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
+  task<std::error_code> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
   std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept override;
@@ -77,7 +77,7 @@ class secure_transport final : public transport {
     stream_.socket().reset_at_close();
   }
   void interrupt() noexcept override { stream_.cancel(); }
-  [[nodiscard]] bool is_broken() const noexcept override { return failed_ || stream_.socket().received.end() < 0; }
+  [[nodiscard]] bool is_broken() const noexcept override { return error_ || stream_.socket().received.end() < 0; }
   void watch_end(end_watch* watch) noexcept override { stream_.socket().watch_end(watch); }
   [[nodiscard]] const secure_session* security() const noexcept override { return session_.get(); }
 
@@ -90,8 +90,10 @@ class secure_transport final : public transport {
   task<bool> flush();
   task<bool> say_goodbye_in_kernel(std::chrono::nanoseconds limit);
   task<send_file_result> encrypt_file(int file, std::uint64_t offset, std::size_t count, const send_deadline& waiting);
-  task<transfer> write_pieces(std::string_view first, std::string_view second);
-  [[nodiscard]] transfer outcome_of(bool written, const send_deadline& waiting) const noexcept;
+  void fail(std::error_code reason) noexcept {
+    if (!error_) error_ = reason;
+  }
+  [[nodiscard]] std::error_code outcome_of(bool written, const send_deadline& waiting) const noexcept;
 
   server_state& server_;
   socket_stream& stream_;
@@ -106,7 +108,7 @@ class secure_transport final : public transport {
   // caller comes again with this byte, after which nothing is unsent.
   bool holds_byte_ = false;
   bool input_ended_ = false;
-  bool failed_ = false;
+  std::error_code error_;   // nothing more is sent
   bool cut_off_ = false;    // the peer must not take the end for a complete one
   bool in_kernel_ = false;  // `unsent_` is not encrypted yet
 };

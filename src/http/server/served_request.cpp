@@ -24,15 +24,16 @@ void join_upgrades(std::span<const field> fields, std::string& out) {
 
 }  // namespace
 
-void served_request::begin(server_state& server, const address& peer, const head_parser& head, const framing& body,
-                           message_input& input) {
+void served_request::begin(server_state& server, const address& peer, const head_parser& head, const framing& framed,
+                           body_source& body, message_input& input) {
+  owner_.check("serving");  // from here on it belongs to this loop
   server_ = &server;
   // In place: assigning a temporary would copy all of it once more.
   ::new (&now_) contents{.method = head.method(),
                          .target = head.target(),
                          .parts = split_target(head.target()),
-                         .host = body.host,
-                         .upgrade = body.upgrade,
+                         .host = framed.host,
+                         .upgrade = framed.upgrade,
                          .fields = head.fields(),
                          .minor_version = head.minor_version(),
                          .peer = &peer,
@@ -44,8 +45,8 @@ void served_request::begin(server_state& server, const address& peer, const head
   lists_.query_fields.clear();
   lists_.attributes.clear();
   lists_.upgrades.clear();
-  body_.start(input, body, server.options.limits.body);
-  if (!body.several_upgrades) return;
+  body_.start(body, server.options.limits.body);
+  if (!framed.several_upgrades) return;
   join_upgrades(now_.fields, lists_.upgrades);
   now_.upgrade = lists_.upgrades;
 }

@@ -2,7 +2,7 @@
 #include <gyre/coro/await_place.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
-#include <gyre/http/head_writer.hpp>
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/wall_clock.hpp>
@@ -280,7 +280,7 @@ void server_state::renew_lines(io::monotonic_time now) {
   const timespec time = io::wall_clock();
   text_of_lines_.assign("Date: ").append(date_.text(time.tv_sec)).append("\r\n");
   const std::size_t date = text_of_lines_.size();
-  if (!options.name.empty()) head_writer(text_of_lines_).field("Server", options.name);
+  if (!options.name.empty()) append_field_line(text_of_lines_, "Server", options.name);
   const std::size_t both = text_of_lines_.size();
   // So that no client sends a request at the moment at which the server closes an idle connection.
   const std::chrono::nanoseconds idle = options.timeouts.idle;

@@ -194,8 +194,8 @@ void socket_connection::serve_arrived_encrypted() noexcept {
 
 // Bytes of the protocol that the socket has not taken at once.
 task<> socket_connection::send_rest(encryption& of, bool& goes_on) {
-  const transfer sent = co_await of.carrier.write({}, {}, of.connection.server_.options.timeouts.write);
-  goes_on = sent == transfer::done;
+  const std::error_code sent = co_await of.carrier.write({}, {}, of.connection.server_.options.timeouts.write);
+  goes_on = !sent;
 }
 
 bool socket_connection::is_readable() const noexcept {

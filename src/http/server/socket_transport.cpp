@@ -25,42 +25,49 @@ bool is_of_connection(std::error_code reason) noexcept {
   return reason.value() == EHOSTDOWN;
 }
 
+template <class T>
+std::error_code outcome_of(const std::expected<T, std::error_code>& result, bool expired) noexcept {
+  if (result) return {};
+  return expired ? time_limit_passed() : result.error();
+}
+
 }  // namespace
 
 send_file_result result_of_file(const std::expected<std::size_t, std::error_code>& outcome, bool expired) noexcept {
   send_file_result result;
-  if (outcome)
+  if (outcome) {
     result.sent = *outcome;
-  else
-    result.outcome = expired ? transfer::timed_out : transfer::failed;
-  if (result.outcome == transfer::failed && !is_of_connection(outcome.error())) result.file_error = outcome.error();
+    return result;
+  }
+  result.outcome = expired ? time_limit_passed() : outcome.error();
+  if (!expired && !is_of_connection(outcome.error())) result.file_error = outcome.error();
   return result;
 }
 
-task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
+task<std::error_code> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
   co_return co_await receiving(*this, into, limit);
 }
 
-GYRE_CORO_WRAPPER task<transfer> socket_transport::write(std::string_view first, std::string_view second,
-                                                         std::chrono::nanoseconds limit) {
+GYRE_CORO_WRAPPER task<std::error_code> socket_transport::write(std::string_view first, std::string_view second,
+                                                                std::chrono::nanoseconds limit) {
   if (first.empty() || second.empty()) return write_one(first.empty() ? second : first, limit);
   return write_both(first, second, limit);
 }
 
-task<transfer> socket_transport::write_one(std::string_view bytes, std::chrono::nanoseconds limit) {
+task<std::error_code> socket_transport::write_one(std::string_view bytes, std::chrono::nanoseconds limit) {
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const auto written = co_await as_expected(stream_.write_all(bytes));
-  co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
+  co_return outcome_of(written, waiting.expired());
 }
 
 // A separate coroutine: with g++, a frame for both cases would be larger than the frames that the pool keeps.
-task<transfer> socket_transport::write_both(std::string_view first, std::string_view second,
-                                            std::chrono::nanoseconds limit) {
+task<std::error_code> socket_transport::write_both(std::string_view first, std::string_view second,
+                                                   std::chrono::nanoseconds limit) {
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const std::array<io::const_buffer, 2> both{
       {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
   const auto written = co_await as_expected(stream_.write_all(std::span<const io::const_buffer>(both)));
-  co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
+  co_return outcome_of(written, waiting.expired());
 }
 
 task<send_file_result> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
@@ -70,17 +77,18 @@ task<send_file_result> socket_transport::send_file(int file, std::uint64_t offse
   co_return result_of_file(outcome, waiting.expired());
 }
 
-task<transfer> socket_transport::receive_bulk(socket_bulk& piece, std::uint64_t most, std::chrono::nanoseconds limit) {
+task<std::error_code> socket_transport::receive_bulk(socket_bulk& piece, std::uint64_t most,
+                                                     std::chrono::nanoseconds limit) {
   const scope_exit stop_clock([this]() noexcept { receiving_.end(); });
   receiving_.begin(limit);
   const auto received = co_await as_expected(piece.receive(most));
-  co_return received ? transfer::done : receiving_.expired() ? transfer::timed_out : transfer::failed;
+  co_return outcome_of(received, receiving_.expired());
 }
 
-task<transfer> socket_transport::write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) {
+task<std::error_code> socket_transport::write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) {
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const auto written = co_await as_expected(piece.write());
-  co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
+  co_return outcome_of(written, waiting.expired());
 }
 
 std::ptrdiff_t socket_transport::write_now(std::string_view bytes, write_hint hint) noexcept {

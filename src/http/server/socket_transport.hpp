@@ -18,13 +18,13 @@ class socket_transport final : public transport {
   socket_transport(socket_stream& stream, std::uint64_t taken) noexcept
       : stream_(stream), receiving_(stream), taken_(taken) {}
 
-  task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
-  task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
+  task<std::error_code> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
+  task<std::error_code> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
   [[nodiscard]] socket_state* bulk_socket() noexcept override { return &stream_.socket(); }
-  task<transfer> receive_bulk(socket_bulk& piece, std::uint64_t most, std::chrono::nanoseconds limit) override;
-  task<transfer> write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) override;
+  task<std::error_code> receive_bulk(socket_bulk& piece, std::uint64_t most, std::chrono::nanoseconds limit) override;
+  task<std::error_code> write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) override;
   std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept override;
   [[nodiscard]] bool writes_now() const noexcept override { return true; }
   task<> shutdown_write() override;
@@ -37,8 +37,8 @@ class socket_transport final : public transport {
 
  private:
   class receiving;
-  task<transfer> write_one(std::string_view bytes, std::chrono::nanoseconds limit);
-  task<transfer> write_both(std::string_view first, std::string_view second, std::chrono::nanoseconds limit);
+  task<std::error_code> write_one(std::string_view bytes, std::chrono::nanoseconds limit);
+  task<std::error_code> write_both(std::string_view first, std::string_view second, std::chrono::nanoseconds limit);
 
   socket_stream& stream_;
   receive_deadline receiving_;
@@ -54,17 +54,17 @@ class [[nodiscard("co_await it")]] socket_transport::receiving : public socket_r
     carrier_.receiving_.begin(limit_);
     return socket_receive_op::await_ready();
   }
-  transfer await_resume() {
+  std::error_code await_resume() {
     carrier_.receiving_.end();
     socket_state& socket = carrier_.stream_.socket();
     if (socket.received.has_bytes()) [[likely]] {  // as take_result(), without its result
       into_ = socket.received.take();
       socket.reader_took();
-      return transfer::done;
+      return std::error_code();
     }
     const auto got = take_result();
-    if (!got) return carrier_.receiving_.expired() ? transfer::timed_out : transfer::failed;
-    return transfer::ended;
+    if (!got) return carrier_.receiving_.expired() ? time_limit_passed() : got.error();
+    return make_error_code(stream_errc::end_of_stream);
   }
 
  private:

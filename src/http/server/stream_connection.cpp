@@ -27,9 +27,9 @@ task<> stream_connection::run() {
     buffer_lease received;
     idle_ = true;
     const std::chrono::nanoseconds patience(until == io::wait_forever ? until : until - loop.now());
-    const transfer outcome = co_await carrier_.receive(received, patience);
+    const std::error_code outcome = co_await carrier_.receive(received, patience);
     idle_ = false;
-    if (outcome != transfer::done) co_return;
+    if (outcome) co_return;
     const std::uint64_t requests_before = client_.requests();
     if (!client_.serve_at_once(received)) co_await client_.serve_rest(goes_on);
     if (client_.requests() != requests_before)

@@ -19,13 +19,16 @@ namespace {
 constexpr std::size_t buffer_size = std::size_t{16} << 10U;
 
 // Called while the exception is being handled.
-transfer outcome_of_failure() {
+std::error_code outcome_of_failure() {
   try {
     throw;
   } catch (const timed_out&) {
-    return transfer::timed_out;
+    return time_limit_passed();
+  } catch (const std::system_error& error) {
+    if (error.code() != make_error_code(stream_errc::end_of_stream)) return error.code();
+    return std::make_error_code(std::errc::connection_aborted);  // an end in the wrong place
   } catch (const std::exception&) {
-    return transfer::failed;
+    return std::make_error_code(std::errc::io_error);
   }
 }
 
@@ -33,7 +36,7 @@ transfer outcome_of_failure() {
 
 task<> stream_transport::read() {
   for (;;) {
-    if (end_ != transfer::done && watch_ != nullptr && !receiving_) {  // a receiver gets the end itself
+    if (end_ && watch_ != nullptr && !receiving_) {  // a receiver gets the end itself
       end_watch& watch = *std::exchange(watch_, nullptr);
       watch.ended(watch);
     }
@@ -52,7 +55,7 @@ task<> stream_transport::read_once() {
   std::size_t size = 0;
   try {
     size = co_await stream_.read_some(lease.bytes());
-    if (size == 0) end_ = transfer::ended;
+    if (size == 0) end_ = make_error_code(stream_errc::end_of_stream);
   } catch (const cancelled&) {
     throw;
   } catch (...) {  // not a cancel
@@ -66,9 +69,9 @@ task<> stream_transport::read_once() {
   changed_.set();
 }
 
-task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
+task<std::error_code> stream_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
   bool in_time = true;
-  if (count_ == 0 && end_ == transfer::done) {
+  if (count_ == 0 && !end_) {
     struct receiving {
       bool& flag;
       explicit receiving(bool& f) noexcept : flag(f) { flag = true; }
@@ -85,10 +88,10 @@ task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanose
     first_ = (first_ + 1) % max_ahead;
     --count_;
     wanted_.set();
-    co_return transfer::done;
+    co_return std::error_code();
   }
-  if (end_ != transfer::done) co_return end_;
-  co_return in_time ? transfer::failed : transfer::timed_out;
+  if (end_) co_return end_;
+  co_return in_time ? std::make_error_code(std::errc::operation_canceled) : time_limit_passed();
 }
 
 // The waiting receive finds nothing although it has not timed out.
@@ -100,8 +103,8 @@ void stream_transport::watch_end(end_watch* watch) noexcept {
   if (watch != nullptr) wanted_.set();
 }
 
-task<transfer> stream_transport::write(std::string_view first, std::string_view second,
-                                       std::chrono::nanoseconds limit) {
+task<std::error_code> stream_transport::write(std::string_view first, std::string_view second,
+                                              std::chrono::nanoseconds limit) {
   try {
     for (std::string_view rest : {first, second}) {
       while (!rest.empty()) {
@@ -110,7 +113,7 @@ task<transfer> stream_transport::write(std::string_view first, std::string_view 
         rest.remove_prefix(piece.size());
       }
     }
-    co_return transfer::done;
+    co_return std::error_code();
   } catch (const std::exception&) {
     co_return outcome_of_failure();
   }
@@ -120,20 +123,19 @@ task<send_file_result> stream_transport::send_file(int file, std::uint64_t offse
                                                    std::chrono::nanoseconds limit) {
   std::string buffer(std::min(count, 4 * buffer_size), '\0');
   send_file_result result;
-  while (result.sent < count && result.outcome == transfer::done) {
+  while (result.sent < count && !result.outcome) {
     auto read = [file, &buffer, at = offset + result.sent, most = std::min(buffer.size(), count - result.sent)] {
       return io::read_at(file, buffer.data(), most, at);
     };
     const std::ptrdiff_t size = co_await to_thread(io::blocking_pool::for_files(), read);
     if (size == 0) break;
     if (size < 0) {
-      result.outcome = transfer::failed;
-      result.file_error = std::error_code(static_cast<int>(-size), std::generic_category());
+      result.outcome = result.file_error = std::error_code(static_cast<int>(-size), std::generic_category());
       break;
     }
     const auto part = std::string_view(buffer).substr(0, static_cast<std::size_t>(size));
     result.outcome = co_await write(part, {}, limit);
-    if (result.outcome == transfer::done) result.sent += part.size();
+    if (!result.outcome) result.sent += part.size();
   }
   co_return result;
 }

@@ -23,8 +23,8 @@ class stream_transport final : public transport {
   /// Reads for the other functions until it is cancelled. Cancel: nothing is lost.
   task<> read();
 
-  task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
-  task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
+  task<std::error_code> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
+  task<std::error_code> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
   std::ptrdiff_t write_now(std::string_view, write_hint) noexcept override { return 0; }
@@ -38,14 +38,16 @@ class stream_transport final : public transport {
   /// §6.1. Cancel: the peer may see a truncation.
   task<> say_goodbye();
   void interrupt() noexcept override;
-  [[nodiscard]] bool is_broken() const noexcept override { return end_ == transfer::failed; }
+  [[nodiscard]] bool is_broken() const noexcept override {
+    return end_ && end_ != make_error_code(stream_errc::end_of_stream) && end_ != time_limit_passed();
+  }
   void watch_end(end_watch* watch) noexcept override;
 
  private:
   static constexpr std::size_t max_ahead = 4;  // number of buffers
 
   [[nodiscard]] bool wants_bytes() const noexcept {
-    return end_ == transfer::done && ((receiving_ && count_ == 0) || (watch_ != nullptr && count_ < max_ahead));
+    return !end_ && ((receiving_ && count_ == 0) || (watch_ != nullptr && count_ < max_ahead));
   }
   task<> read_once();
 
@@ -56,7 +58,7 @@ class stream_transport final : public transport {
   std::array<buffer_lease, max_ahead> received_;
   std::size_t first_ = 0;  // index in the ring
   std::size_t count_ = 0;
-  transfer end_ = transfer::done;  // `done` means not yet; otherwise the outcome after the buffered bytes, for ever
+  std::error_code end_;  // the outcome after the buffered bytes, for ever
   end_watch* watch_ = nullptr;
   bool receiving_ = false;
   bool reset_ = false;

@@ -3,6 +3,7 @@
 
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
+#include <gyre/io/io_error.hpp>
 #include <gyre/net/secure_session.hpp>
 #include <gyre/net/socket_state.hpp>
 
@@ -19,18 +20,11 @@ class socket_bulk;
 
 namespace gyre::http {
 
-enum class transfer : std::uint8_t {
-  done,
-  ended,      // the peer has finished sending
-  timed_out,  // the limit has passed
-  failed,     // the connection is broken, or the program interrupted it
-};
-
 /// The result of sending a part of a file.
 struct send_file_result {
-  transfer outcome = transfer::done;
-  std::size_t sent = 0;             // less than requested, with `done`: the file ended early
-  std::error_code file_error = {};  // the file cannot be read; the outcome is `failed` then
+  std::error_code outcome = {};
+  std::size_t sent = 0;             // less than requested without an error: the file ended early
+  std::error_code file_error = {};  // the same as `outcome` if the file cannot be read
 };
 
 /// The result of sendfile(2), whose time limit may have expired.
@@ -44,7 +38,9 @@ enum class write_hint : std::uint8_t {
   waits_for_rest  // nothing is taken where the socket would submit a write together with others: decision 0005
 };
 
-/// Errors of the connection are results here, because they are routine for a server.
+/// Errors of the connection are results here, because they are routine for a server. A transfer ends without an error,
+/// or with stream_errc::end_of_stream when the peer has finished sending, time_limit_passed(), operation_canceled when
+/// the program has interrupted it, or the reason why the connection is broken.
 class transport {
  public:
   /// A client must take this much within the limit of a write. Then the limit starts anew for the rest.
@@ -56,25 +52,27 @@ class transport {
   virtual ~transport() = default;
 
   /// Waits for bytes. Cancel: nothing is lost.
-  virtual task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
+  virtual task<std::error_code> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
   /// Writes one or two ranges. Cancel: the data may be cut off.
-  virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
+  virtual task<std::error_code> write(std::string_view first, std::string_view second,
+                                      std::chrono::nanoseconds limit) = 0;
   /// Sends a part of a file. Cancel: the data may be cut off.
   virtual task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                            std::chrono::nanoseconds limit) = 0;
   /// The socket from and to which pieces of bulk can be moved as they are, or null.
   [[nodiscard]] virtual socket_state* bulk_socket() noexcept { return nullptr; }
-  /// Receives at most `most` bytes from bulk_socket(). `done` with an empty piece: receive() has to go on. Cancel:
+  /// Receives at most `most` bytes from bulk_socket(). An empty piece without an error: receive() has to go on. Cancel:
   /// nothing is lost.
-  virtual task<transfer> receive_bulk(socket_bulk& /*piece*/, std::uint64_t /*most*/,
-                                      std::chrono::nanoseconds /*limit*/) {
-    co_return transfer::failed;
+  virtual task<std::error_code> receive_bulk(socket_bulk& /*piece*/, std::uint64_t /*most*/,
+                                             std::chrono::nanoseconds /*limit*/) {
+    co_return std::make_error_code(std::errc::operation_not_supported);
   }
   /// Writes the piece of a socket_bulk to bulk_socket(). Cancel: the data may be cut off.
-  virtual task<transfer> write_bulk(socket_bulk& /*piece*/, std::chrono::nanoseconds /*limit*/) {
-    co_return transfer::failed;
+  virtual task<std::error_code> write_bulk(socket_bulk& /*piece*/, std::chrono::nanoseconds /*limit*/) {
+    co_return std::make_error_code(std::errc::operation_not_supported);
   }
-  /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
+  /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -errno when the connection is
+  /// broken.
   virtual std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept = 0;
   /// False if write_now() never takes any bytes.
   [[nodiscard]] virtual bool writes_now() const noexcept = 0;
@@ -85,7 +83,7 @@ class transport {
   [[nodiscard]] virtual bool has_to_shut_down() const noexcept { return false; }
   /// Makes the connection end with a reset: the peer notices that data is missing, and the kernel keeps no unsent data.
   virtual void reset_at_end() noexcept = 0;
-  /// Ends a waiting receive with `failed`.
+  /// Ends a waiting receive with operation_canceled.
   virtual void interrupt() noexcept = 0;
   /// For a peer whose end has been seen: true if it is known to take nothing any more either.
   [[nodiscard]] virtual bool is_broken() const noexcept = 0;

@@ -14,6 +14,11 @@
 
 namespace gyre::http {
 
+/// The peer has left, or takes nothing any more. That is routine for a server.
+struct connection_lost : io_error {
+  using io_error::io_error;
+};
+
 /// Begins with the bytes received after the head. Lifetime: the connection must outlive it.
 class upgraded_stream {
  public:
@@ -21,9 +26,9 @@ class upgraded_stream {
 
   task<std::size_t> read_some(std::span<std::byte> buffer) {
     if (input_->available().empty()) {
-      const transfer outcome = co_await input_->receive_within(std::chrono::nanoseconds::max());
-      if (outcome == transfer::ended) co_return std::size_t{0};
-      if (outcome != transfer::done) throw_failure("read_some");
+      const std::error_code outcome = co_await input_->receive_within(std::chrono::nanoseconds::max());
+      if (outcome == make_error_code(stream_errc::end_of_stream)) co_return std::size_t{0};
+      check("read_some", outcome);
     }
     const std::string_view piece = input_->available().substr(0, buffer.size());
     if (!piece.empty()) std::memcpy(buffer.data(), piece.data(), piece.size());
@@ -32,14 +37,14 @@ class upgraded_stream {
   }
   task<> write_all(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const transfer outcome = co_await input_->transport().write(text, {}, std::chrono::nanoseconds::max());
-    if (outcome != transfer::done) throw_failure("write_all");
+    const std::error_code outcome = co_await input_->transport().write(text, {}, std::chrono::nanoseconds::max());
+    check("write_all", outcome);
   }
   task<> shutdown_write() { co_await input_->transport().shutdown_write(); }
 
  private:
-  [[noreturn]] static void throw_failure(const char* operation) {
-    throw io_error(std::make_error_code(std::errc::connection_reset), operation, "the connection");
+  static void check(const char* operation, std::error_code outcome) {
+    if (outcome) throw connection_lost(outcome, operation, "the connection");
   }
   message_input* input_;
 };

@@ -7,6 +7,7 @@
 #include <gyre/http/server_limits.hpp>
 #include <gyre/sync/mutex.hpp>
 
+#include "http1_body_source.hpp"
 #include "message_input.hpp"
 #include "message_output.hpp"
 #include "served_request.hpp"
@@ -31,6 +32,7 @@ struct workspace {
   parse_error error = parse_error::none;
   http::framing framing;
   message_input input;
+  http1_body_source body{input};
   message_output output;
   mutex interim;  // held while an interim response is sent
   served_request request;
