@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fails when an include goes upwards, when a layer uses nothing of a layer that it declares, and when a layer above io
-calls the operating system: every call goes through gyre/io/kernel.hpp, where a backend can replace it
-(docs/decisions/0023). Reads the gyre_layer() lines of CMakeLists.txt, include/gyre and src.
+"""Fails when an include, a forward declaration or a friend goes upwards, when a layer uses nothing of a layer that it
+declares, and when a layer above io calls the operating system: every call goes through gyre/io/kernel.hpp, where a
+backend can replace it (docs/decisions/0023). Reads the gyre_layer() lines of CMakeLists.txt, include/gyre and src.
 
 A layer a_b lives in src/a/b. It shares include/gyre/a with layer a: a public header belongs to a_b if src/a/b has the
 .cpp file of the same name. Its front page is that of a."""
@@ -11,6 +11,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+NAME = r"(?:GYRE_API |\[\[.*?\]\] ?)*(?:\w+::)*(\w+)"  # of a class, behind the keyword
+KIND = r"^\s*(?:template <.*> )?(?:friend )?(?:class|struct|enum class|union) "
+DEFINITION = re.compile(rf"{KIND}{NAME}(?: final)?(?: : | ?{{|$)", re.M)
+DECLARATION = re.compile(rf"{KIND}{NAME}(?: : [\w:]+)?;")
 OS_HEADER = re.compile(r"(?<!intrin)\.h$|^csignal$")  # the standard headers of C++ have no such ending
 THIRD_PARTY = re.compile(r"^(fmt|CLI|gtest|gmock|openssl|nghttp2|zlib|brotli|zstd|libpsl|asio|boost|uv)\b")
 INTEROP = re.compile(r"^(asio|boost)\b")  # the libraries that the headers of interop/ serve
@@ -40,6 +44,11 @@ SYSTEM_USERS = {
     "src/process/": "starts, signals and awaits children, which is the layer's subject",
     "src/tls/key_log.cpp": "the header of the flags of open(2); the calls go through the kernel of the thread",
     "src/runtime/": "signals, limits and cores of the whole process, which are the layer's subject",
+}
+# Classes of a layer above that a layer may declare, and why. An entry that nothing needs is an error.
+DECLARED_ABOVE = {
+    ("coro", "task_local_binding"): "a pointer that coro only passes on from a task to the tasks that it starts",
+    ("loop", "remote_call"): "runs a function in the outermost scopes of another loop, which nobody else may enter",
 }
 # Layers that use only these headers of another layer.
 ONLY = {("http_semantics", "io"): {"gyre/io/printable.hpp"}}
@@ -76,7 +85,12 @@ class Tree:
         self.files = files
         self.used = set()  # (layer, a layer that it includes)
         self.system_users = set()
+        self.declared_above = set()
         self.problems = []
+        self.defining = {}  # the name of a class: the layers that define one
+        for path, text in files.items():
+            for name in DEFINITION.findall(text):
+                self.defining.setdefault(name, set()).add(self.layer_of(path))
 
     def layer_of_header(self, target):
         """The layer of <gyre/...>, or None for a header of no layer."""
@@ -109,7 +123,7 @@ class Tree:
             page = f"include/gyre/{layer}.hpp"
             if "_" not in layer and layer not in NO_FRONT_PAGE and page not in self.files:
                 self.problems.append(f"{page}: layer {layer} has no front page")
-        for each in SYSTEM_USERS.keys() - self.system_users:
+        for each in [*SYSTEM_USERS.keys() - self.system_users, *DECLARED_ABOVE.keys() - self.declared_above]:
             self.problems.append(f"tools/check_layers.py: {each} no longer needs its exception")
         return self.problems
 
@@ -170,6 +184,12 @@ class Tree:
     def check_code(self, path, layer, line):
         code = code_of(line)
         problems = []
+        declared = DECLARATION.match(code)
+        above = self.defining.get(declared[1], set()) if declared else set()
+        if above and not above & self.allowed[layer] and (layer, declared[1]) in DECLARED_ABOVE:
+            self.declared_above.add((layer, declared[1]))
+        elif above and not above & self.allowed[layer]:
+            problems.append(f"layer {layer} declares {declared[1]}, which is above it")
         if layer != "io" and BACKEND_WORD.search(code):
             problems.append(f"only io/ may name a backend's interface: {line.strip()}")
         if SYSTEM_CALL.search(code) and layer != "io" and not self.is_system_user(path):
@@ -199,8 +219,8 @@ def self_test():
         "include/gyre/a.hpp": "#include <gyre/a/word.hpp>\n#include <gyre/a/user.hpp>\n",
         "include/gyre/io/x.hpp": "",
         "include/gyre/io/uring/ring.hpp": "#include <sys/mman.h>\n",
-        "include/gyre/a/word.hpp": "#include <gyre/attributes.hpp>\n",
-        "include/gyre/a/user.hpp": "#include <gyre/a/word.hpp>\n",
+        "include/gyre/a/word.hpp": "#include <gyre/attributes.hpp>\nclass SSL;\nclass GYRE_API word : public x {\n",
+        "include/gyre/a/user.hpp": "#include <gyre/a/word.hpp>\nclass word;\nclass user {\n  friend class word;\n};\n",
         "include/gyre/interop/asio.hpp": "#include <asio/post.hpp>\n#include <gyre/a.hpp>\n",
         "src/io/x.cpp": "#include <unistd.h>\n::close(3); ::epoll_wait(3);\n",
         "src/a/text/word.cpp": '#include <gyre/io/x.hpp>\n#include "word_part.hpp"\n::strnlen(p, 3);\n',
@@ -214,7 +234,8 @@ def self_test():
         files = dict(good)
         for path, text in changes.pop("files", {}).items():
             files[path] = files.get(path, "") + text
-        stale = {f"tools/check_layers.py: {each} no longer needs its exception" for each in SYSTEM_USERS}
+        exceptions = [*SYSTEM_USERS, *DECLARED_ABOVE]
+        stale = {f"tools/check_layers.py: {each} no longer needs its exception" for each in exceptions}
         return [each for each in Tree(changes.get("cmake", cmake), files).check() if each not in stale]
 
     assert problems() == [], problems()
@@ -227,6 +248,7 @@ def self_test():
         ("include/gyre/a/user.hpp", "#include <fmt/core.h>"), ("include/gyre/interop/asio.hpp", "#include <uv.h>"),
         ("include/gyre/a/user.hpp", "#include <poll.h>"), ("include/gyre/io/x.hpp", "#include <poll.h>"),
         ("src/a/part/user.cpp", "#include <sys/stat.h>"), ("src/a/part/user.cpp", "#include <csignal>"),
+        ("include/gyre/a/word.hpp", "class user;"), ("src/a/text/word.cpp", "  friend class user;"),
         ("src/net/n.cpp", "#include <unistd.h>"), ("src/net/n.cpp", "::bind(fd, p, n);"),
         ("src/a/part/user.cpp", "return ::read(fd, p, n);"), ("src/a/part/user.cpp", "io_uring_enter(1);"),
     ):
@@ -237,12 +259,12 @@ def self_test():
     assert problems() == ["src/a/text/word.cpp:1: layer a_text does not include gyre/io/x.hpp"], problems()
     del ONLY["a_text", "io"]
     used = Tree(cmake, good)
-    assert len(used.check()) == len(SYSTEM_USERS), "an exception that nothing needs is an error"
+    assert len(used.check()) == len(SYSTEM_USERS) + len(DECLARED_ABOVE), "an exception that nothing needs is an error"
     assert used.layer_of("include/gyre/a/word.hpp") == "a_text" and used.layer_of("include/gyre/a/user.hpp") == "a"
 
 
 if __name__ == "__main__":
     self_test()
     found = Tree((ROOT / "CMakeLists.txt").read_text(), sources(ROOT)).check()
-    print("\n".join(found) or "layers: every include goes downwards")
+    print("\n".join(found) or "layers: every include, declaration and friend goes downwards")
     sys.exit(bool(found))
