@@ -39,15 +39,16 @@ class GYRE_API body_sink {
   /// Cancel, errors: see body_sink.
   [[nodiscard]] virtual task<> flush() = 0;
 
-  /// Adds a part of a file, at least one byte. By default, reads it on the thread pool for files, and writes the pieces.
+  /// Adds a part of a file, at least one byte. By default, reads it on the thread pool for files, and writes the
+  /// pieces.
   ///
   /// Cancel: see body_sink. Errors: see body_sink; io_error when the file cannot be read, or has become shorter.
   [[nodiscard]] virtual task<> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
   /// Lets the head leave before the first byte. Defaults to a no-op.
   virtual void send_head() {}
-  /// Adds a field that follows the body. The name is a token that may_be_trailer(), the value a field value. Defaults to
-  /// dropping the field.
+  /// Adds a field that follows the body. The name is a token that may_be_trailer(), the value a field value. Defaults
+  /// to dropping the field.
   virtual void add_trailer(std::string_view /*name*/, std::string_view /*value*/) {}
 
   /// Bytes that wait here for the other side, framing included. Defaults to 0: not known.
@@ -57,7 +58,7 @@ class GYRE_API body_sink {
   /// Hands on what the other side accepts without waiting. Called when too much waits. Defaults to a no-op.
   virtual void push() noexcept {}
 
-  /// The socket to which write_bulk() moves bytes as they are, or null when they have to be written. The default is null.
+  /// The socket to which write_bulk() moves bytes as they are, or null when they have to be written. Defaults to null.
   [[nodiscard]] virtual socket_state* bulk_socket() const noexcept;
   /// Adds the piece in `bulk`. May be called while bulk_socket() is not null.
   ///

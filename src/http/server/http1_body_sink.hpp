@@ -12,7 +12,8 @@
 
 namespace gyre::http {
 
-/// Holds the head back until the first byte of the body. Sends pieces when 16 KiB have gathered, or when the task waits.
+/// Holds the head back until the first byte of the body. Sends pieces when 16 KiB have gathered, or when the task
+/// waits.
 class http1_body_sink final : public body_sink {
  public:
   /// `head` has not been sent. Lifetime: both must outlive this.
