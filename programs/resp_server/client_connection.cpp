@@ -78,20 +78,21 @@ void client_connection::begin(gyre::buffer_lease& received) {
 bool client_connection::answer() {
   request_parser& parser = buffers_->parser;
   reply_buffer& reply = buffers_->reply;
-  const unix_ms now = wall_clock();
+  unix_ms now = 0;  // not read for a command without keys
   while (!input_.empty() && reply.size() <= max_pending_replies) {
     const parse_result parsed = parser.parse(input_);
     if (parsed.status != parse_status::request) [[unlikely]] {
       if (parsed.status == parse_status::error) end_after(parser.error());
       return true;
     }
-    const command_call call{parser.arguments(), here_, now, reply};
+    command_call call{parser.arguments(), here_, now, reply};
     if (!call.arguments.empty()) {
       const command* const found = admit(call);
       if (found != nullptr) {
         const bool is_here = found->keys == key_use::none ||
                              (found->keys == key_use::one && here_.all.shard_of(call.arguments[1]) == here_.number);
         if (!is_here) return false;
+        if (found->keys != key_use::none && now == 0) now = call.now = wall_clock();
         found->run(call);
         if (reply.overflow() != 0) [[unlikely]] {
           reply.clear_overflow();

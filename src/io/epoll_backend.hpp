@@ -67,12 +67,16 @@ class epoll_backend : public backend {
   // epoll_multishot.cpp: requests with many results
   void submit_multishot(multishot& m, int error) noexcept;
   void cancel_multishot(multishot& m) noexcept;
-  [[nodiscard]] static int max_in_turn(opcode code) noexcept;
+  [[nodiscard]] static constexpr int max_in_turn(opcode code) noexcept;
   void serve_line() noexcept;
   void pump_if_parked(multishot& m) noexcept;
   void pump(multishot& m) noexcept;
+  template <opcode Code>
+  void pump_as(multishot& m) noexcept;
   [[nodiscard]] bool accept_one(multishot& m) noexcept;
+  template <opcode Code>
   [[nodiscard]] bool receive_one(multishot& m) noexcept;
+  template <opcode Code>
   [[nodiscard]] ssize_t fill_buffer(const multishot& m, std::uint32_t buffer) noexcept;
   void deliver(multishot& m, int result, std::uint32_t buffer) noexcept;
   void end(multishot& m, int result) noexcept;

@@ -14,13 +14,116 @@
 namespace gyre::io {
 
 // The limit for one descriptor, before the others get their turn.
-int epoll_backend::max_in_turn(opcode code) noexcept {
+constexpr int epoll_backend::max_in_turn(opcode code) noexcept {
   if (code == opcode::accept_many) return 64;
   return code == opcode::receive_large_many ? large_turn::max_receives : 32;
 }
 
 // The final result, if it is known before the multishot's turn comes. Stored in `result`.
 constexpr int undecided = 0;
+
+// Returns false when the multishot has ended.
+bool epoll_backend::accept_one(multishot& m) noexcept {
+  ++system_calls_;
+  const int fd = calls().sockets.accept4(m.target->fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd >= 0) {
+    deliver(m, fd, multishot::no_buffer);
+    return true;
+  }
+  switch (errno) {
+    case EAGAIN:
+      m.target->readable = false;
+      return true;
+    case EINTR:
+    case ECONNABORTED:  // the peer gave up before it was accepted; more connections may follow
+    case EPROTO:
+      return true;
+    default:
+      end(m, -errno);
+      return false;
+  }
+}
+
+// Returns a byte count, 0 at the end of the stream, or -errno. A datagram says nothing about the next one,
+// and leaves `readable` unchanged.
+template <opcode Code>
+ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noexcept {
+  ++system_calls_;
+  std::byte* const data = buffers().data(buffer);
+  const std::size_t size = Code == opcode::receive_large_many ? buffers().large_size() : buffers().buffer_size();
+  if constexpr (Code == opcode::receive_messages_many)
+    return receive_message_into(static_cast<const message_multishot&>(m), std::span(data, size));
+  else
+    return receive_now(*m.target, data, size);
+}
+
+// Returns false when the multishot has ended or waits for a buffer.
+template <opcode Code>
+bool epoll_backend::receive_one(multishot& m) noexcept {
+  descriptor& d = *m.target;
+  constexpr bool large = Code == opcode::receive_large_many;
+  const std::uint32_t buffer = large ? buffers().take_large() : buffers().take();
+  if (buffer == buffer_pool::none) {
+    if (large) {
+      end(m, -ENOBUFS);
+      return false;
+    }
+    m.stands = multishot::place::starved;
+    starved_.push_back(m);
+    return false;
+  }
+  const ssize_t count = fill_buffer<Code>(m, buffer);
+  if (count > 0) {
+    if (large) large_.count(static_cast<int>(count));
+    deliver(m, static_cast<int>(count), buffer);
+    return true;
+  }
+  buffers().release(buffer);
+  if (count == -EINTR) return true;
+  if (count == -EAGAIN) {
+    d.readable = false;
+    return true;
+  }
+  end(m, static_cast<int>(count));
+  return false;
+}
+
+template <opcode Code>
+void epoll_backend::pump_as(multishot& m) noexcept {
+  const descriptor& d = *m.target;
+  constexpr bool large = Code == opcode::receive_large_many;
+  m.stands = multishot::place::in_turn;
+  for (int n = 0; m.result == undecided; ++n) {
+    if (!d.readable) {
+      m.stands = multishot::place::parked;
+      return;
+    }
+    if (n == max_in_turn(Code) || (large && large_.is_over())) {
+      large ? large_.push_back(m) : turn_.push_back(m);
+      return;
+    }
+    if constexpr (Code == opcode::accept_many) {
+      if (!accept_one(m)) return;
+    } else if (!receive_one<Code>(m)) {
+      return;
+    }
+  }
+  end(m, m.result);
+}
+
+// Each kind has a loop of its own, so that the usual one, receive_many, tests for none of the others.
+void epoll_backend::pump(multishot& m) noexcept {
+  switch (m.code) {
+    case opcode::accept_many:
+      return pump_as<opcode::accept_many>(m);
+    case opcode::receive_large_many:
+      return pump_as<opcode::receive_large_many>(m);
+    case opcode::receive_messages_many:
+      return pump_as<opcode::receive_messages_many>(m);
+    default:
+      return pump_as<opcode::receive_many>(m);
+  }
+}
 
 void epoll_backend::submit_multishot(multishot& m, int error) noexcept {
   m.result = -error;
@@ -52,89 +155,6 @@ void epoll_backend::serve_line() noexcept {
 
 void epoll_backend::pump_if_parked(multishot& m) noexcept {
   if (m.stands == multishot::place::parked) pump(m);
-}
-
-void epoll_backend::pump(multishot& m) noexcept {
-  const descriptor& d = *m.target;
-  const bool accepts = m.code == opcode::accept_many;
-  const bool large = m.code == opcode::receive_large_many;
-  const int most = max_in_turn(m.code);
-  m.stands = multishot::place::in_turn;
-  for (int n = 0; m.result == undecided; ++n) {
-    if (!d.readable) {
-      m.stands = multishot::place::parked;
-      return;
-    }
-    if (n == most || (large && large_.is_over())) {
-      large ? large_.push_back(m) : turn_.push_back(m);
-      return;
-    }
-    if (!(accepts ? accept_one(m) : receive_one(m))) return;
-  }
-  end(m, m.result);
-}
-
-// Returns false when the multishot has ended.
-bool epoll_backend::accept_one(multishot& m) noexcept {
-  ++system_calls_;
-  const int fd = calls().sockets.accept4(m.target->fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (fd >= 0) {
-    deliver(m, fd, multishot::no_buffer);
-    return true;
-  }
-  switch (errno) {
-    case EAGAIN:
-      m.target->readable = false;
-      return true;
-    case EINTR:
-    case ECONNABORTED:  // the peer gave up before it was accepted; more connections may follow
-    case EPROTO:
-      return true;
-    default:
-      end(m, -errno);
-      return false;
-  }
-}
-
-// Returns false when the multishot has ended or waits for a buffer.
-bool epoll_backend::receive_one(multishot& m) noexcept {
-  descriptor& d = *m.target;
-  const bool large = m.code == opcode::receive_large_many;
-  const std::uint32_t buffer = large ? buffers().take_large() : buffers().take();
-  if (buffer == buffer_pool::none) {
-    if (large) {
-      end(m, -ENOBUFS);
-      return false;
-    }
-    m.stands = multishot::place::starved;
-    starved_.push_back(m);
-    return false;
-  }
-  const ssize_t count = fill_buffer(m, buffer);
-  if (count > 0) {
-    if (large) large_.count(static_cast<int>(count));
-    deliver(m, static_cast<int>(count), buffer);
-    return true;
-  }
-  buffers().release(buffer);
-  if (count == -EINTR) return true;
-  if (count == -EAGAIN) {
-    d.readable = false;
-    return true;
-  }
-  end(m, static_cast<int>(count));
-  return false;
-}
-
-// Returns a byte count, 0 at the end of the stream, or -errno. A datagram says nothing about the next one,
-// and leaves `readable` unchanged.
-ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noexcept {
-  ++system_calls_;
-  std::byte* const data = buffers().data(buffer);
-  const std::size_t size = m.code == opcode::receive_large_many ? buffers().large_size() : buffers().buffer_size();
-  if (m.code == opcode::receive_messages_many)
-    return receive_message_into(static_cast<const message_multishot&>(m), std::span(data, size));
-  return receive_now(*m.target, data, size);
 }
 
 void epoll_backend::deliver(multishot& m, int result, std::uint32_t buffer) noexcept {

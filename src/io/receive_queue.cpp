@@ -89,6 +89,18 @@ void receive_queue::drop_all() noexcept {
   }
 }
 
+inline void receive_queue::append(std::uint32_t size, std::uint32_t buffer, std::uint32_t weight) noexcept {
+  buffer_pool& pool = performer_->buffers();
+  pool.at(buffer) = {.next = buffer_pool::none, .length = size};
+  if (first_ == buffer_pool::none)
+    first_ = buffer;
+  else
+    pool.at(last_).next = buffer;
+  last_ = buffer;
+  count_ += weight;
+  if (count_ >= max_buffers && where == phase::in_flight) performer_->cancel(*this);
+}
+
 void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept {
   auto& self = static_cast<receive_queue&>(m);
   if (result == -ENOBUFS && self.code == opcode::receive_large_many) return self.do_without_large();
@@ -97,26 +109,26 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
     if (result != -ECANCELED && self.end_ == open) self.end_ = result;
     return;
   }
-  buffer_pool& pool = self.performer_->buffers();
-  if (self.end_ != open) [[unlikely]]
-    return pool.release(buffer);
-  self.adapt(static_cast<std::uint32_t>(result));
-  const bool is_small = static_cast<std::uint32_t>(result) <= pool.buffer_size();
-  if (pool.is_large(buffer) && is_small) buffer = moved_to_common(pool, buffer, static_cast<std::size_t>(result));
-  if (pool.is_large(buffer)) self.joins_ = false;
-  if (self.apart_ != nullptr || (pool.scarce() && is_small)) [[unlikely]] {
-    if (self.set_apart(buffer, static_cast<std::size_t>(result))) return;
-  }
-  buffer_pool::slot& slot = pool.at(buffer);
-  slot.next = buffer_pool::none;
-  slot.length = static_cast<std::uint32_t>(result);
-  if (self.first_ == buffer_pool::none)
-    self.first_ = buffer;
-  else
-    pool.at(self.last_).next = buffer;
-  self.last_ = buffer;
-  self.count_ += self.weight_of(buffer);
-  if (self.count_ >= max_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
+  const auto size = static_cast<std::uint32_t>(result);
+  const buffer_pool& pool = self.performer_->buffers();
+  const bool usual = self.code == opcode::receive_many && self.wanted_ == opcode::receive_many &&
+                     size < pool.buffer_size() && self.end_ == open && self.apart_ == nullptr && !pool.scarce();
+  if (!usual) [[unlikely]]
+    return self.append_unusual(size, buffer);
+  self.streak_ = std::min<std::int8_t>(self.streak_, 0);  // as adapt() does
+  self.append(size, buffer, 1);
+}
+
+// A buffer that is large or full, or arrives when buffers are scarce.
+void receive_queue::append_unusual(std::uint32_t size, std::uint32_t buffer) noexcept {
+  buffer_pool& pool = performer_->buffers();
+  if (end_ != open) return pool.release(buffer);
+  adapt(size);
+  const bool is_small = size <= pool.buffer_size();
+  if (pool.is_large(buffer) && is_small) buffer = moved_to_common(pool, buffer, size);
+  if (pool.is_large(buffer)) joins_ = false;
+  if ((apart_ != nullptr || (pool.scarce() && is_small)) && set_apart(buffer, size)) return;
+  append(size, buffer, weight_of(buffer));
 }
 
 // One full buffer suffices to change to large ones: they cost nothing while the stream is idle. The way back is slower,

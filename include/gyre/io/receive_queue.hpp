@@ -65,6 +65,8 @@ class GYRE_API receive_queue : public multishot {
 
  private:
   static void deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept;
+  void append(std::uint32_t size, std::uint32_t buffer, std::uint32_t weight) noexcept;
+  void append_unusual(std::uint32_t size, std::uint32_t buffer) noexcept;
   void adapt(std::uint32_t size) noexcept;
   void change_to(opcode wanted, std::int8_t streak) noexcept;
   void do_without_large() noexcept;
