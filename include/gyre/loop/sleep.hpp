@@ -1,6 +1,7 @@
 // gyre/loop/sleep.hpp: waits for a time or a duration.
 #pragma once
 
+#include <gyre/coro/cancelled.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/operation.hpp>
 
@@ -24,7 +25,8 @@ class [[nodiscard("co_await it")]] sleep_op : public operation<sleep_op>, privat
     finish_soon();
   }
   void await_resume() const {
-    if (cancelled_) throw_cancelled();
+    if (cancelled_) [[unlikely]]
+      throw cancelled{};  // in line: one frame more to unwind costs a sixth of the end of the task
   }
 
  private:
