@@ -15,6 +15,7 @@
 //   json_format      conversion of the program's values to JSON
 //   static_files     the files of a directory
 //   status_error     an exception that the server answers with a status
+//   version          the version of HTTP that a client speaks
 //   value_from_text  numbers from parameters
 //   characters       kinds of characters, for parsers
 //   field            a header field, and the comparison of names
@@ -92,3 +93,4 @@
 #include <gyre/http/target.hpp>
 #include <gyre/http/trace_context.hpp>
 #include <gyre/http/value_from_text.hpp>
+#include <gyre/http/version.hpp>

@@ -155,7 +155,7 @@ TEST(server, tells_handlers_what_the_request_is_and_whose) {
     EXPECT_EQ(r.path(), "/p%20q/");
     EXPECT_EQ(r.query(), "x=1");
     EXPECT_EQ(r.host(), "b:81") << "that of the target goes before the field";
-    EXPECT_EQ(r.minor_version(), 1);
+    EXPECT_EQ(r.version(), http::version::http_1_1);
     EXPECT_EQ(r.fields().size(), 3U);
     EXPECT_EQ(r.field("x-b"), "2");
     EXPECT_EQ(r.field("X-C"), "");

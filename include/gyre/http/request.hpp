@@ -11,6 +11,7 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
 #include <gyre/http/value_from_text.hpp>
+#include <gyre/http/version.hpp>
 #include <gyre/loop/owner_loop.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/net/secure_session.hpp>
@@ -32,7 +33,7 @@ struct task_state;
 
 namespace gyre::http {
 
-class message_input;
+class exchange_link;
 class served_request;
 
 /// A request that is being answered.
@@ -51,8 +52,8 @@ class GYRE_API request {
   [[nodiscard]] std::string_view query() const noexcept { return now_.parts.query; }
   /// The host that the client asked for, with the port if the client named one.
   [[nodiscard]] std::string_view host() const noexcept { return now_.host; }
-  /// 0 for HTTP/1.0, 1 for HTTP/1.1.
-  [[nodiscard]] int minor_version() const noexcept { return now_.minor_version; }
+  /// The version of HTTP that the client speaks.
+  [[nodiscard]] http::version version() const noexcept { return now_.version; }
 
   [[nodiscard]] std::span<const http::field> fields() const noexcept { return now_.fields; }
   /// The value of the first field with this name, or empty when there is none.
@@ -180,9 +181,9 @@ class GYRE_API request {
     std::string_view host = {};
     std::string_view upgrade = {};
     std::span<const http::field> fields = {};
-    int minor_version = 1;
+    http::version version = http::version::http_1_1;
     const address* peer = nullptr;
-    const message_input* input = nullptr;
+    exchange_link* link = nullptr;
     std::source_location handled_at = {};  // the line that made the handler
     std::string_view route = {};           // the pattern
     std::string_view rest = {};

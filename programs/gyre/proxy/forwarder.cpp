@@ -194,7 +194,7 @@ http::response forwarder::make_response(http::request& request, http::client_res
       made.add_field(each.name, each.value);
     }
   }
-  const bool in_chunks = has_body && !made.length() && request.minor_version() > 0;
+  const bool in_chunks = has_body && !made.length() && request.version() != http::version::http_1_0;
   const std::string trailers = in_chunks ? trailers_announced(fields, dropped) : std::string();
   if (!trailers.empty()) made.add_field("Trailer", trailers);
   made.add_field("Via", "1.1 gyre");

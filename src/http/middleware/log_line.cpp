@@ -43,8 +43,6 @@ std::string seconds_of(std::chrono::nanoseconds duration) {
   return {text.data(), static_cast<std::size_t>(size)};
 }
 
-std::string version_of(const request& r) { return "HTTP/1." + std::to_string(r.minor_version()); }
-
 }  // namespace
 
 // A user name and a password in a URL are a secret: RFC 9110 §4.2.4, §10.1.3.
@@ -116,7 +114,7 @@ void line_writer::append_combined(std::string& out, const exchange& what) {
     value(r.method(), true);
     out.append(" ");
     value(without_user(r.target()), true);
-    out.append(" ").append(version_of(r));
+    out.append(" ").append(name_of(r.version()));
   }
   out.append("\" ").append(std::to_string(what.status)).append(" ").append(std::to_string(what.body_bytes));
   out.append(" \"");
@@ -143,7 +141,7 @@ void line_writer::append_json(std::string& out, const exchange& what, timespec w
   append_member(out, "method", r.method());
   append_member(out, "host", r.host().substr(r.host().rfind('@') + 1));
   append_member(out, "target", without_user(r.target()));
-  if (!r.method().empty()) append_member(out, "protocol", version_of(r));
+  if (!r.method().empty()) append_member(out, "protocol", name_of(r.version()));
   out.append(",\"status\":").append(std::to_string(what.status));
   out.append(",\"bytes\":").append(std::to_string(what.body_bytes));
   out.append(",\"seconds\":").append(seconds_of(what.duration));

@@ -165,7 +165,7 @@ void connection::begin_request(workspace& work) {
   work.input.consume(work.parser.size());
   work.input.before_response = this;
   work.body.begin(work.framing);
-  work.request.begin(server_, peer_, work.parser, work.framing, work.body, work.input);
+  work.request.begin(server_, peer_, work.parser, work.framing, work.body, *this);
 }
 
 sending connection::how_to_send(const workspace& work, bool close) {

@@ -5,7 +5,8 @@
 #include <gyre/http/response.hpp>
 #include <gyre/net/address.hpp>
 
-#include "exchange_scope.hpp"
+#include "exchange/exchange_link.hpp"
+#include "exchange/exchange_scope.hpp"
 #include "response_sender.hpp"
 #include "server_state.hpp"
 #include "transport.hpp"
@@ -14,11 +15,12 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace gyre::http {
 
-class connection final : private message_input::interim_sender {
+class connection final : private exchange_link {
  public:
   /// `requests` of the connection have been answered before.
   connection(server_state& server, transport& carrier, const address& peer, std::uint64_t requests = 0) noexcept
@@ -76,7 +78,8 @@ class connection final : private message_input::interim_sender {
   task<next_step> refuse(workspace& work, int status);
   task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
   [[gnu::noinline]] task<> finish();
-  task<std::error_code> send_interim(std::string_view head) override;
+  task<bool> send_interim(int status, std::span<const field> fields) override;
+  [[nodiscard]] const secure_session* security() const noexcept override { return transport_.security(); }
   static task<> interim_sent(workspace& work);
 
   void begin_request(workspace& work);

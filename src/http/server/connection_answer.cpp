@@ -1,6 +1,7 @@
 // src/http/server/connection_answer.cpp: a request whose answer takes time: its handler, the response, the unread body.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/http/head_writer.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/loop/deadline.hpp>
 
@@ -270,14 +271,19 @@ task<connection::next_step> connection::switch_protocols(workspace& work, protoc
 }
 
 // A task of a handler may read the body and ask for it with 100, while another sends a hint.
-task<std::error_code> connection::send_interim(std::string_view head) {
+task<bool> connection::send_interim(int status, std::span<const field> fields) {
   workspace& work = *work_;
+  std::string head;
+  head_writer writer(head);
+  writer.status_line(status);
+  writer.fields(fields);
+  writer.end();
   const auto turn = co_await work.interim.scoped_lock();
-  if (work.input.before_response == nullptr)
-    co_return make_error_code(stream_errc::end_of_stream);  // the response has begun
-  if (work.output.failed()) co_return work.output.error();
+  if (work.input.before_response == nullptr) co_return false;  // the response has begun
+  if (work.request.version() == version::http_1_0 || work.output.failed()) co_return false;
   work.output.buffer().append(head);
-  co_return co_await work.output.flush();
+  const std::error_code sent = co_await work.output.flush();
+  co_return !sent;
 }
 
 task<> connection::interim_sent(workspace& work) { const auto turn = co_await work.interim.scoped_lock(); }

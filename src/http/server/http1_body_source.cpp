@@ -42,7 +42,7 @@ void http1_body_source::check(std::error_code outcome) {
 task<> http1_body_source::ask_for_it() {
   if (!std::exchange(continue_wanted_, false)) co_return;
   if (input_.available().empty() && input_.before_response != nullptr)
-    (void)co_await input_.before_response->send_interim("HTTP/1.1 100 Continue\r\n\r\n");
+    (void)co_await input_.before_response->send_interim(100, {});
 }
 
 socket_state* http1_body_source::bulk_socket() const noexcept {

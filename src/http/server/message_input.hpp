@@ -5,6 +5,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
 
+#include "exchange/exchange_link.hpp"
 #include "transport.hpp"
 
 #include <chrono>
@@ -98,14 +99,8 @@ class message_input {
 
   [[nodiscard]] http::transport& transport() const noexcept { return *transport_; }
 
-  // Sends interim responses, such as "100 Continue" to a client that waits for it. Null when it is too late for them.
-  struct interim_sender {
-    virtual task<std::error_code> send_interim(std::string_view head) = 0;
-
-   protected:
-    ~interim_sender() = default;
-  };
-  interim_sender* before_response = nullptr;
+  /// Sends interim responses, such as "100 Continue". Null when it is too late for them.
+  exchange_link* before_response = nullptr;
   /// True while a task waits in receive().
   [[nodiscard]] bool receives() const noexcept { return receives_; }
   bool broken = false;  // a body ended early or was malformed: no further message can follow

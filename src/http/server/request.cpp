@@ -1,12 +1,12 @@
 // src/http/server/request.cpp: the parts of a request, found when they are asked for.
 #include <gyre/http/cookie.hpp>
-#include <gyre/http/head_writer.hpp>
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/tasks/task_handle.hpp>
 
-#include "message_input.hpp"
+#include "exchange/exchange_link.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -22,27 +22,20 @@ std::string_view request::cookie(std::string_view name) const noexcept {
   return find_cookie(now_.fields, name).value_or(std::string_view());
 }
 
-const secure_session* request::security() const noexcept { return now_.input->transport().security(); }
+const secure_session* request::security() const noexcept { return now_.link->security(); }
 
 task<bool> request::send_interim(int status, std::span<const http::field> fields) {
   owner_.check("send_interim");
   constexpr int after_101 = 102;
   if (status < after_101 || status > 199)
     throw std::invalid_argument("send_interim: status " + std::to_string(status) + " is not between 102 and 199");
-  std::string text;
-  head_writer writer(text);
-  writer.status_line(status);
   for (const http::field& each : fields) {
     for (const std::string_view own : {"Connection", "Content-Length", "Transfer-Encoding"})
       if (equal_ignoring_case(each.name, own))
         throw std::invalid_argument("send_interim: an interim response has no field \"" + std::string(own) + "\"");
-    writer.field(each.name, each.value);
+    check_field(each.name, each.value);
   }
-  writer.end();
-  message_input::interim_sender* const sender = now_.input->before_response;
-  if (sender == nullptr || now_.minor_version == 0) co_return false;
-  const std::error_code outcome = co_await sender->send_interim(text);
-  co_return !outcome;
+  co_return co_await now_.link->send_interim(status, fields);
 }
 
 std::string_view request::path_parameter(std::string_view name) const {

@@ -25,7 +25,7 @@ void join_upgrades(std::span<const field> fields, std::string& out) {
 }  // namespace
 
 void served_request::begin(server_state& server, const address& peer, const head_parser& head, const framing& framed,
-                           body_source& body, message_input& input) {
+                           body_source& body, exchange_link& link) {
   owner_.check("serving");  // from here on it belongs to this loop
   server_ = &server;
   // In place: assigning a temporary would copy all of it once more.
@@ -35,9 +35,9 @@ void served_request::begin(server_state& server, const address& peer, const head
                          .host = framed.host,
                          .upgrade = framed.upgrade,
                          .fields = head.fields(),
-                         .minor_version = head.minor_version(),
+                         .version = head.minor_version() == 0 ? version::http_1_0 : version::http_1_1,
                          .peer = &peer,
-                         .input = &input,
+                         .link = &link,
                          .handled_at = server.options.routes.made_at()};
   if (!now_.parts.authority.empty()) now_.host = now_.parts.authority;
   lists_.path_values.clear();

@@ -22,7 +22,7 @@ class served_request final : public request {
   /// Becomes the request with this head, which `input` still holds. Nothing of the previous request remains. Errors:
   /// std::bad_alloc, when several Upgrade fields have to be joined.
   void begin(server_state& server, const address& peer, const head_parser& head, const framing& framed,
-             body_source& body, message_input& input);
+             body_source& body, exchange_link& link);
 
   /// Notes where a router has led the request to.
   void found_handler(const std::source_location& made_at) noexcept { now_.handled_at = made_at; }

@@ -5,7 +5,8 @@
 #include <gyre/io/buffer_lease.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/secure_session.hpp>
-#include <gyre/net/socket_state.hpp>
+
+#include "exchange/end_source.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -41,7 +42,7 @@ enum class write_hint : std::uint8_t {
 /// Errors of the connection are results here, because they are routine for a server. A transfer ends without an error,
 /// or with stream_errc::end_of_stream when the peer has finished sending, time_limit_passed(), operation_canceled when
 /// the program has interrupted it, or the reason why the connection is broken.
-class transport {
+class transport : public end_source {
  public:
   /// A client must take this much within the limit of a write. Then the limit starts anew for the rest.
   static constexpr std::size_t taken_within_limit = std::size_t{64} << 10U;
@@ -85,11 +86,6 @@ class transport {
   virtual void reset_at_end() noexcept = 0;
   /// Ends a waiting receive with operation_canceled.
   virtual void interrupt() noexcept = 0;
-  /// For a peer whose end has been seen: true if it is known to take nothing any more either.
-  [[nodiscard]] virtual bool is_broken() const noexcept = 0;
-  /// Notifies `watch` when the peer leaves while nothing is being received; null ends that. A transport that
-  /// cannot notice it never notifies.
-  virtual void watch_end(end_watch* watch) noexcept = 0;
   /// The encryption of the connection, or null.
   [[nodiscard]] virtual const secure_session* security() const noexcept { return nullptr; }
 };

@@ -1,12 +1,11 @@
-// src/http/server/exchange_scope.hpp: the scope of a request's handler, and the events that end it early.
+// src/http/exchange/exchange_scope.hpp: the scope of a request's handler, and the events that end it early.
 #pragma once
 
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/http/server_limits.hpp>
 #include <gyre/loop/deadline.hpp>
-#include <gyre/net/socket_state.hpp>
 
-#include "transport.hpp"
+#include "end_source.hpp"
 
 #include <chrono>
 
@@ -19,7 +18,7 @@ namespace gyre::http {
 /// do that and stay. They get a grace period.
 class exchange_scope : private end_watch, private timer {
  public:
-  exchange_scope(task_context& task, transport& client, const server_timeouts& limits) noexcept
+  exchange_scope(task_context& task, end_source& client, const server_timeouts& limits) noexcept
       : client_(client), patience_(limits.half_closed), limit_(time_of(limits.handler)) {
     scope_.open(task);
     end_watch::ended = [](end_watch& w) noexcept { static_cast<exchange_scope&>(w).end_is_seen(); };
@@ -93,7 +92,7 @@ class exchange_scope : private end_watch, private timer {
     scope_.cancel();
   }
 
-  transport& client_;
+  end_source& client_;
   std::chrono::nanoseconds patience_;
   io::monotonic_time limit_;
   io::monotonic_time left_at_ = io::wait_forever;
