@@ -1,6 +1,7 @@
 // src/http/server/connection_answer.cpp: a request whose answer takes time: its handler, the response, the unread body.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/http/field_line.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/loop/deadline.hpp>
@@ -39,11 +40,8 @@ bool describes_content(std::string_view name) noexcept {
 // The answer to a body that has failed keeps the fields that are not about that body, such as those of CORS and the
 // request ID, which middleware has added.
 void keep_fields(response_state& answer, const response_state& failed) {
-  for (std::string_view rest = failed.fields; !rest.empty();) {
-    const std::size_t size = rest.find('\n') + 1;
-    if (!describes_content(rest.substr(0, rest.find(':')))) answer.fields.append(rest.substr(0, size));
-    rest.remove_prefix(size);
-  }
+  for (const field& each : failed.all_fields())
+    if (!describes_content(each.name)) append_field_line(answer.fields, each.name, each.value);
 }
 
 }  // namespace

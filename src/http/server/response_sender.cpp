@@ -1,7 +1,7 @@
 // src/http/server/response_sender.cpp: how each kind of body is framed and sent. RFC 9112 §6.
 #include <gyre/http/field.hpp>
-#include <gyre/http/status.hpp>
 
+#include "exchange/response_plan.hpp"
 #include "http1_body_sink.hpp"
 #include "response_sender.hpp"
 
@@ -21,14 +21,13 @@ struct own_lines {
   [[nodiscard]] bool any() const noexcept { return date || server || keep_alive || upgrade; }
 };
 
-own_lines own_lines_of(std::string_view fields) noexcept {
+own_lines own_lines_of(const response_state& r) noexcept {
   own_lines own;
-  for (; !fields.empty(); fields.remove_prefix(fields.find('\n') + 1)) {
-    const std::string_view name = fields.substr(0, fields.find(':'));
-    own.date = own.date || equal_ignoring_case(name, "Date");
-    own.server = own.server || equal_ignoring_case(name, "Server");
-    own.keep_alive = own.keep_alive || equal_ignoring_case(name, "Keep-Alive");
-    own.upgrade = own.upgrade || equal_ignoring_case(name, "Upgrade");
+  for (const field& each : r.all_fields()) {
+    own.date = own.date || equal_ignoring_case(each.name, "Date");
+    own.server = own.server || equal_ignoring_case(each.name, "Server");
+    own.keep_alive = own.keep_alive || equal_ignoring_case(each.name, "Keep-Alive");
+    own.upgrade = own.upgrade || equal_ignoring_case(each.name, "Upgrade");
   }
   return own;
 }
@@ -48,42 +47,19 @@ void choose_lines(response_head& head, const sending& how, const own_lines& own,
 }  // namespace
 
 bool response_sender::begin() {
+  const response_plan plan(response_, how_.head_only, how_.connect);
   response_head head{.status = response_.status,
                      .common_fields = {},
                      .media_type = response_.media_type,
                      .fields = response_.fields,
-                     .length = {},
+                     .length = plan.length,
                      .body = {}};
+  head.chunked = chunked_ = plan.is_open && !how_.http_1_0;
+  if (plan.is_open && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the body ends with the connection
+  has_body_ = plan.has_body;
   const std::string_view bytes = is_in_memory() ? response_.bytes() : std::string_view();
-  const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
-  const bool bodyless = is_bodyless(response_.status) || successful_connect;
-  const bool empty = response_.status == 205;  // by definition: RFC 9110 §15.3.6
-  if (empty && !bodyless) {
-    head.length = 0;
-  } else if (!bodyless) {
-    switch (response_.source) {
-      case body_origin::none:
-        head.length = 0;
-        break;
-      case body_origin::value:
-      case body_origin::borrowed:
-        head.length = bytes.size();
-        break;
-      case body_origin::file:
-        head.length = response_.length;
-        break;
-      case body_origin::producer:
-        head.length = response_.length;
-        head.chunked = chunked_ = !head.length && !how_.http_1_0;
-        if (!head.length && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the body ends with the connection
-        break;
-      case body_origin::protocol:
-        break;
-    }
-  }
-  has_body_ = !bodyless && !empty && !how_.head_only && response_.source != body_origin::none;
   const bool takes_over = response_.source == body_origin::protocol;
-  const own_lines own = response_.fields.empty() ? own_lines() : own_lines_of(response_.fields);
+  const own_lines own = response_.fields.empty() ? own_lines() : own_lines_of(response_);
   const bool is_usual = !own.any() && !takes_over && !how_.close && !how_.http_1_0;
   if (is_usual)
     head.common_fields = how_.lines.all;

@@ -5,7 +5,9 @@
 #include <gyre/http/response.hpp>
 #include <gyre/io/owned_fd.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,34 @@
 namespace gyre::http {
 
 enum class body_origin : std::uint8_t { none, value, borrowed, file, producer, protocol };
+
+/// The fields in lines of "Name: value\r\n". Lifetime: the text must outlive it.
+class field_lines {
+ public:
+  explicit field_lines(std::string_view text) noexcept : rest_(text) { advance(); }
+  [[nodiscard]] field_lines begin() const noexcept { return *this; }
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
+  [[nodiscard]] const field& operator*() const noexcept { return now_; }
+  field_lines& operator++() noexcept {
+    advance();
+    return *this;
+  }
+  friend bool operator==(const field_lines& at, std::default_sentinel_t) noexcept { return at.now_.name.empty(); }
+
+ private:
+  void advance() noexcept {
+    constexpr std::size_t separator = 2;  // as is the size of a line end
+    const std::size_t size = rest_.find('\n') + 1;
+    const std::string_view line = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    now_.name = line.substr(0, line.find(':'));
+    now_.value = line.empty() ? line : line.substr(now_.name.size() + separator);
+    now_.value.remove_suffix(line.empty() ? 0 : separator);
+  }
+
+  std::string_view rest_;
+  field now_;
+};
 
 struct response_state {
   int status = 200;
@@ -44,6 +74,7 @@ struct response_state {
     length.reset();
     ends_by_itself = false;
   }
+  [[nodiscard]] field_lines all_fields() const noexcept { return field_lines(fields); }
   /// The body, if it is in memory.
   [[nodiscard]] std::string_view bytes() const noexcept {
     return source == body_origin::value ? std::string_view(value) : borrowed;
