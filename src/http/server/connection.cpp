@@ -4,7 +4,6 @@
 #include <gyre/loop/yield.hpp>
 
 #include "connection.hpp"
-#include "connection_progress.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -61,7 +60,7 @@ task<> connection::serve_rest(bool& goes_on) {
   const next_step step = co_await serve_with_waits();
   if (step == next_step::reset) transport_.reset_at_end();
   const bool shuts_down = step == next_step::close && transport_.has_to_shut_down();
-  if (step == next_step::linger || shuts_down) co_await finish();
+  if (step == next_step::linger || shuts_down) co_await finish_connection();
   goes_on = step == next_step::go_on;
 }
 
@@ -169,18 +168,12 @@ void connection::begin_request(workspace& work) {
 }
 
 sending connection::how_to_send(const workspace& work, bool close) {
-  const std::string_view method = work.parser.method();
-  return {.lines = server_.lines(),
-          .head_only = method == "HEAD",
-          .close = close,
-          .http_1_0 = work.parser.minor_version() == 0,
-          .connect = method == "CONNECT"};
+  return {.lines = server_.lines(), .close = close, .http_1_0 = work.parser.minor_version() == 0};
 }
 
 // True for a response that is sent with its head, and after which the connection goes on.
 bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
-  const bool in_memory = r.source == body_origin::value || r.source == body_origin::borrowed;
-  return (r.source == body_origin::none || (in_memory && r.bytes().size() <= message_output::max_gathered)) &&
+  return (r.source == body_origin::none || (r.is_in_memory() && r.bytes().size() <= message_output::max_gathered)) &&
          work.framing.body == body_kind::none && work.framing.keep_alive && work.parser.minor_version() > 0 &&
          !r.close_connection && !last_request() && server_.options.observer == nullptr &&
          work.parser.method() != "CONNECT";
@@ -195,12 +188,12 @@ bool connection::answer_at_once(workspace& work) {
     begin_request(work);
     work.started.emplace(server_.options.routes.start(work.request));
   } catch (...) {  // nothing was awaited, so this is not a cancel
-    if (auto failure = response_for_failure(work)) work.started.emplace(*std::move(failure));
+    if (auto failure = served_exchange::response_for_failure(work.request)) work.started.emplace(*std::move(failure));
   }
   response* const made = work.started ? work.started->now() : nullptr;
   if (made == nullptr || made->was_moved_from() || !is_simple(work, made->state())) return false;
-  response_sender sender(work.output, made->state(), how_to_send(work, false));
-  (void)sender.begin();
+  const response_plan plan(made->state(), work.parser.method() == "HEAD", false);
+  (void)response_sender(work.output, made->state(), plan, how_to_send(work, false)).begin();
   work.started.reset();
   return true;
 }
@@ -212,14 +205,14 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
   const bool head_only = behind_empty_lines(work.input.head()).starts_with("HEAD ");
   work.framing = {};
   begin_request(work);
-  response_sender sender(work.output, answer.state(),
-                         {.lines = server_.lines(), .head_only = head_only, .close = true});
-  (void)sender.begin();
-  progress p{.clock = stopwatch(false), .status = status, .body_bytes = sender.body_bytes()};
-  const observer_guard observer(*this, work, p);
+  const response_plan plan(answer.state(), head_only, false);
+  (void)response_sender(work.output, answer.state(), plan, {.lines = server_.lines(), .close = true}).begin();
+  served_exchange told(server_, work.request, *this);
+  const std::uint64_t size = plan.has_body ? answer.state().bytes().size() : 0;
+  told.note_answer(status, size, false);
   const std::error_code flushed = co_await work.output.flush();
-  p.complete = !flushed;
-  co_return p.complete ? next_step::linger : next_step::reset;
+  told.note_answer(status, size, !flushed);
+  co_return !flushed ? next_step::linger : next_step::reset;
 }
 
 task<> connection::refuse_service() {
@@ -237,11 +230,11 @@ task<> connection::refuse_service() {
     const reset_on_abort after(*this, *work);
     step = co_await refuse(*work, 503);
   }
-  if (step == next_step::linger) co_await finish();
+  if (step == next_step::linger) co_await finish_connection();
 }
 
 // Closing with unread input would reset the connection, and the client might never see the response: RFC 9112 §9.6.
-task<> connection::finish() {
+task<> connection::finish_connection() {
   constexpr std::chrono::nanoseconds for_each_piece = std::chrono::seconds(2);
   constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);
   co_await transport_.shutdown_write();

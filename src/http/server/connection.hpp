@@ -6,7 +6,7 @@
 #include <gyre/net/address.hpp>
 
 #include "exchange/exchange_link.hpp"
-#include "exchange/exchange_scope.hpp"
+#include "exchange/served_exchange.hpp"
 #include "response_sender.hpp"
 #include "server_state.hpp"
 #include "transport.hpp"
@@ -41,6 +41,8 @@ class connection final : private exchange_link {
   [[nodiscard]] std::uint64_t requests() const noexcept { return requests_; }
 
  private:
+  static constexpr std::uint64_t max_skipped = std::uint64_t{64} << 10U;  // of a body that the handler did not read
+
   /// How the connection continues after a request.
   enum class next_step : std::uint8_t {
     go_on,
@@ -57,8 +59,6 @@ class connection final : private exchange_link {
     at_full_output,
     at_end_of_budget,  // others run before the next request
   };
-  struct progress;
-  class observer_guard;
   class reset_on_abort;
 
   [[nodiscard]] bool serve_at_once(workspaces::lent& work);
@@ -68,24 +68,33 @@ class connection final : private exchange_link {
   [[nodiscard]] sending how_to_send(const workspace& work, bool close);
   task<next_step> serve_with_waits();
   task<next_step> answer_while_sending(workspace& work);
-  // Its frame would not fit the pool if it were embedded in the frame of a caller.
-  [[gnu::noinline]] task<next_step> answer(workspace& work);
-  task<next_step> send(workspace& work, response& r, progress& p);
-  task<bool> send_body(workspace& work, response_sender& sender, progress& p, std::optional<response>& instead);
-  [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
-  static task<> ask_for_body(workspace& work, progress& p);
+  task<next_step> answer(workspace& work);
+  task<next_step> step_after(workspace& work, served_exchange::end end);
   [[gnu::noinline]] task<next_step> skip_body(workspace& work);
   task<next_step> refuse(workspace& work, int status);
-  task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
-  [[gnu::noinline]] task<> finish();
+  [[gnu::noinline]] task<> finish_connection();
+  void begin_request(workspace& work);
+
+  // exchange_link: connection_link.cpp
   task<bool> send_interim(int status, std::span<const field> fields) override;
   [[nodiscard]] const secure_session* security() const noexcept override { return transport_.security(); }
-  static task<> interim_sent(workspace& work);
+  task<takeover> prepare_takeover(io::monotonic_time limit) override;
+  [[nodiscard]] bool end_interim() noexcept override;
+  task<> interim_ended() override;
+  begun begin(response_state& answer, const response_plan& plan, const circumstances& how) override;
+  [[nodiscard]] bool holds_head() const noexcept override { return work_->sink && work_->sink->holds_head(); }
+  task<std::error_code> send_bytes(std::string_view whole_body) override;
+  task<std::error_code> send_file(int file, std::uint64_t offset, std::uint64_t count) override;
+  task<> produce(body_producer& from, body_writer& writer) override;
+  [[nodiscard]] body_sink& sink() noexcept override { return *work_->sink; }
+  void finish() override { work_->sink->finish(); }
+  task<std::error_code> flush() override;
+  [[nodiscard]] std::uint64_t taken() const noexcept override { return work_->sink ? work_->sink->taken() : 0; }
+  [[nodiscard]] bool is_gone() const noexcept override {
+    return work_->output.failed() && !work_->output.file_failed();
+  }
+  task<bool> take_over(protocol_handler& protocol) override;
 
-  void begin_request(workspace& work);
-  static std::optional<response> response_for_failure(workspace& work) noexcept;
-  static std::optional<response> response_to_current_exception(workspace& work);
-  void tell_observer(const workspace& work, const progress& p) const noexcept;
   [[nodiscard]] bool last_request() const noexcept {
     return server_.draining || requests_ >= server_.options.limits.requests_per_connection;
   }
@@ -98,6 +107,8 @@ class connection final : private exchange_link {
   stop reached_ = stop::at_end_of_input;
   std::uint64_t requests_;
   io::monotonic_time exchange_ends_ = io::wait_forever;  // the time limit of the last request
+  bool last_ = false;                                    // no request is read after the response
+  bool closes_ = false;       // the connection ends with the response, which has been announced
   bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced
 };
 

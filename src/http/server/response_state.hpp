@@ -75,6 +75,9 @@ struct response_state {
     ends_by_itself = false;
   }
   [[nodiscard]] field_lines all_fields() const noexcept { return field_lines(fields); }
+  [[nodiscard]] bool is_in_memory() const noexcept {
+    return source == body_origin::value || source == body_origin::borrowed;
+  }
   /// The body, if it is in memory.
   [[nodiscard]] std::string_view bytes() const noexcept {
     return source == body_origin::value ? std::string_view(value) : borrowed;

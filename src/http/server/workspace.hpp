@@ -7,6 +7,7 @@
 #include <gyre/http/server_limits.hpp>
 #include <gyre/sync/mutex.hpp>
 
+#include "http1_body_sink.hpp"
 #include "http1_body_source.hpp"
 #include "message_input.hpp"
 #include "message_output.hpp"
@@ -34,7 +35,8 @@ struct workspace {
   message_input input;
   http1_body_source body{input};
   message_output output;
-  mutex interim;  // held while an interim response is sent
+  mutex interim;                        // held while an interim response is sent
+  std::optional<http1_body_sink> sink;  // of the response that follows its head
   served_request request;
   std::optional<started_response> started;  // until it is sent or awaited
   workspace* next_free = nullptr;
