@@ -1,5 +1,5 @@
 // tests/tasks/misuse_test.cpp: misuse that the types cannot rule out stops the program with a message.
-#include <gyre/loop/waiting_tasks.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/support/virtual_run.hpp"
 
