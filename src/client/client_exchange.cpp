@@ -170,7 +170,14 @@ task<> client_exchange::attempt() {
       continue;
     }
     if (failure) fail(failure);
-    co_return take_final_head();
+    std::exception_ptr refused;
+    try {
+      co_return take_final_head();
+    } catch (...) {  // thrown again, once no task uses the source of the request's body
+      refused = std::current_exception();
+    }
+    if (sends_) co_await end_sending();
+    std::rethrow_exception(refused);
   }
 }
 

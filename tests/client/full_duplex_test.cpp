@@ -266,6 +266,25 @@ TEST(client_full_duplex, a_refusal_ends_the_sending_before_it_is_handed_out) {
       });
 }
 
+TEST(client_full_duplex, a_response_that_is_refused_leaves_no_task_behind) {
+  with_server(
+      [](peer& client) -> gyre::task<> {
+        (void)co_await client.receive();
+        co_await client.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n");
+        (void)co_await client.rest();
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        std::error_code reason;
+        {
+          piece_queue source;  // stops the program if a task still waits in it
+          auto response = co_await gyre::as_expected(post(client, server, source).send());
+          if (!response) reason = response.error();
+        }
+        EXPECT_EQ(reason, http::client_errc::bad_response);
+      });
+}
+
 TEST(client_full_duplex, a_cancel_anywhere_leaves_no_task_behind) {
   int answered = 0;
   const auto scenario = [&answered]() -> gyre::task<> {
