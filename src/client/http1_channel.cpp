@@ -98,13 +98,6 @@ bool http1_channel::receive_arrived() {
   return true;
 }
 
-std::optional<std::uint64_t> http1_channel::length() const noexcept {
-  const http::framing& framed = input_.framing();
-  if (framed.body == body_kind::none) return 0;
-  if (framed.body != body_kind::sized) return std::nullopt;
-  return framed.length;
-}
-
 any_stream http1_channel::take_stream() {
   return any_stream(switched_stream(std::move(connection_), input_.take_rest()));
 }

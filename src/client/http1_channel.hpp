@@ -82,7 +82,7 @@ class http1_channel final : public channel {
   [[nodiscard]] bool has_whole_body() const noexcept { return input_.has_whole_body(); }
   [[nodiscard]] std::uint64_t received() const noexcept { return input_.received(); }
   /// Nothing when only the end of the body will show its length.
-  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return input_.length(); }
   [[nodiscard]] std::vector<field> trailers() const { return input_.trailers(); }
   /// The reason why the part of the body that has arrived is malformed, or none. Takes nothing.
   [[nodiscard]] parse_error look_ahead() const { return input_.look_ahead(); }

@@ -7,13 +7,12 @@ namespace gyre::http {
 
 void response_input::begin() noexcept {
   parser_.reset();
-  chunks_.reset();
   framing_ = {};
   gathered_.clear();
   used_ = 0;
   release_lease();
-  left_ = received_ = 0;
-  at_end_ = received_any_ = false;
+  body_.begin({});
+  received_any_ = false;
 }
 
 void response_input::end() noexcept {
@@ -58,49 +57,16 @@ void response_input::drop_head() {
 parse_error response_input::begin_body(std::string_view request_method) {
   const parse_error error = understand_response(parser_, request_method, framing_);
   if (error != parse_error::none) return error;
-  at_end_ = framing_.body == body_kind::none || (framing_.body == body_kind::sized && framing_.length == 0);
-  left_ = framing_.body == body_kind::sized ? framing_.length : ~std::uint64_t{0};
+  body_.begin(framing_);
   return parse_error::none;
 }
 
 std::string_view response_input::take(std::size_t most) {
-  if (at_end_) return {};
-  std::string_view piece;
-  if (framing_.body == body_kind::chunked) {
-    // A step that ends within the framing may leave data behind it.
-    while (piece.empty() && !at_end_ && !available().empty() && error() == parse_error::none) {
-      const auto step = chunks_.next(available().substr(0, most));
-      consume(step.consumed);
-      piece = step.data;
-      at_end_ = step.what == chunked_decoder::state::complete;
-    }
-  } else {
-    piece = available();
-    piece = piece.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>({piece.size(), left_, most})));
-    consume(piece.size());
-    bypass(piece.size());
-    return piece;
-  }
-  received_ += piece.size();
-  return piece;
-}
-
-parse_error response_input::look_ahead() const {
-  if (framing_.body != body_kind::chunked || at_end_) return error();
-  chunked_decoder ahead = chunks_;
+  if (used_ == gathered_.size()) return body_.take(piece_, most);
   std::string_view rest = available();
-  auto what = chunked_decoder::state::more;
-  while (!rest.empty() && what != chunked_decoder::state::complete && what != chunked_decoder::state::failed) {
-    const auto step = ahead.next(rest);
-    rest.remove_prefix(step.consumed);
-    what = step.what;
-  }
-  return ahead.error();
-}
-
-bool response_input::end_of_stream() noexcept {
-  if (framing_.body == body_kind::until_end) at_end_ = true;
-  return at_end_;
+  const std::string_view taken = body_.take(rest, most);
+  used_ = gathered_.size() - rest.size();
+  return taken;
 }
 
 }  // namespace gyre::http

@@ -1,16 +1,18 @@
 // src/client/response_input.hpp: understands the bytes of a response. Knows no I/O.
 #pragma once
 
-#include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/body_decoder.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/io/buffer_lease.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gyre::http {
 
@@ -52,26 +54,19 @@ class response_input {
   /// malformed. Lifetime: until bytes are added.
   std::string_view take(std::size_t most = ~std::size_t{0});
   /// True if further bytes of the stream belong to the body as they are, up to `left()`, and none wait here.
-  [[nodiscard]] bool is_at_plain_bytes() const noexcept {
-    return framing_.body != body_kind::chunked && !at_end_ && available().empty();
-  }
-  [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+  [[nodiscard]] bool is_at_plain_bytes() const noexcept { return body_.is_plain() && available().empty(); }
+  [[nodiscard]] std::uint64_t left() const noexcept { return body_.left(); }
   /// Bytes of the body have bypassed this.
-  void bypass(std::uint64_t count) noexcept {
-    received_ += count;
-    if (framing_.body != body_kind::sized) return;
-    left_ -= count;
-    at_end_ = left_ == 0;
-  }
-  /// Returns why the part of the body that has arrived is malformed, or none. Takes nothing.
-  [[nodiscard]] parse_error look_ahead() const;
-  [[nodiscard]] bool at_end() const noexcept { return at_end_; }
-  [[nodiscard]] parse_error error() const noexcept { return chunks_.error(); }
+  void bypass(std::uint64_t count) noexcept { body_.bypass(count); }
+  /// The reason why the part of the body that has arrived is malformed, or none. Takes nothing.
+  [[nodiscard]] parse_error look_ahead() const { return body_.look_ahead(available()); }
+  [[nodiscard]] bool at_end() const noexcept { return body_.at_end(); }
+  [[nodiscard]] parse_error error() const noexcept { return body_.error(); }
   /// The stream has ended. Returns whether the body is complete.
-  [[nodiscard]] bool end_of_stream() noexcept;
+  [[nodiscard]] bool end_of_stream() noexcept { return body_.end_of_stream(); }
   /// All that is left has arrived already.
   [[nodiscard]] bool has_whole_body() const noexcept {
-    return at_end_ || (framing_.body == body_kind::sized && available().size() >= left_);
+    return body_.at_end() || (body_.left() != body_decoder::unknown && available().size() >= body_.left());
   }
   /// Removes and returns the bytes after a response without a body.
   [[nodiscard]] std::string take_rest() {
@@ -83,35 +78,30 @@ class response_input {
   }
   /// Bytes beyond this response.
   [[nodiscard]] bool has_more() const noexcept {
-    return available().size() > (at_end_ || framing_.body != body_kind::sized ? 0 : left_);
+    return available().size() > (body_.left() == body_decoder::unknown ? 0 : body_.left());
   }
   [[nodiscard]] const http::framing& framing() const noexcept { return framing_; }
-  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
-  [[nodiscard]] std::vector<field> trailers() const { return chunks_.trailers(); }
+  [[nodiscard]] std::uint64_t received() const noexcept { return body_.received(); }
+  /// Nothing when only the end of the body will show its length.
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept {
+    return framing_.body == body_kind::until_end ? std::nullopt : body_.length();
+  }
+  [[nodiscard]] std::vector<field> trailers() const { return body_.trailers(); }
 
  private:
   [[nodiscard]] std::string_view available() const noexcept {
     return used_ < gathered_.size() ? std::string_view(gathered_).substr(used_) : piece_;
-  }
-  void consume(std::size_t count) noexcept {
-    if (used_ < gathered_.size())
-      used_ += count;
-    else
-      piece_.remove_prefix(count);
   }
 
   void unfold() noexcept;
 
   head_parser parser_;
   http::framing framing_;
-  chunked_decoder chunks_{{}, true};
+  body_decoder body_{{}, true};
   std::string gathered_;    // the head, and what came with it before its end was found
   std::size_t used_ = 0;    // bytes of it
   buffer_lease lease_;      // the owner of piece_, unless it is the caller's
   std::string_view piece_;  // not used yet
-  std::uint64_t left_ = 0;
-  std::uint64_t received_ = 0;
-  bool at_end_ = false;
   bool received_any_ = false;
 };
 
