@@ -9,11 +9,12 @@ mkdir -p "$out/parts"
 export flags="-std=c++23 -O1 -g -I. -Iinclude -Isrc/http -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 # The fuzzed code takes bytes and returns values: it needs neither a loop nor a socket.
-parts="byte_range cookie field field_line host http_date media_type multipart_decoder multipart_part negotiation
-  parameters parse_error precondition status target"
+parts="byte_range characters cookie field field_line host http_date media_type multipart_decoder multipart_part
+  negotiation parameters parse_error precondition status target"
 http1_parts="body_decoder chunked_decoder framing head_parser head_writer"
-client_parts="cookie_date cookie_jar response_input url url_reader"
-others="io/buffer_pool net/address net/host_port io/io_error io/line_output io/owned_fd io/printable"
+client_parts="cookie_date cookie_jar public_suffix response_input url url_reader"
+others="io/kernel io/blocking_pool io/pool_state io/buffer_pool net/address net/host_port io/io_error io/line_output
+  io/owned_fd io/printable"
 printf '%s\n' $(printf 'http/semantics/%s ' $parts) $(printf 'http/http1/%s ' $http1_parts) \
   $(printf 'client/%s ' $client_parts) $others |
   xargs -P2 -I{} sh -c 'clang++-19 $flags -fsanitize=fuzzer-no-link -c "src/{}.cpp" -o "$out/parts/$(basename {}).o"'
