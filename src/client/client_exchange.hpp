@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/client/client_request.hpp>
+#include <gyre/tasks/join_op.hpp>
 #include <gyre/tasks/task_handle.hpp>
 
 #include <chrono>
@@ -105,7 +106,8 @@ class client_exchange {
   task<std::error_code> converse_in_full_duplex();
   task<std::error_code> receive_while_sending();
   task<> finish_sending();
-  task<> end_sending();
+  // An operation, because a task that is awaited in a cancelled scope does not begin.
+  [[nodiscard]] uninterrupted_join_op end_sending() noexcept;
   void sending_has_ended() noexcept;
 
   // channel_use.cpp: from the pool, and back

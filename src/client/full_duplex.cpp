@@ -46,11 +46,9 @@ task_handle<void> client_exchange::sending() const noexcept {
 }
 
 // The task has ended, or is cancelled.
-task<> client_exchange::end_sending() {
-  task_handle<void> ended = std::move(sending_);
-  if (!ended.done()) ended.cancel();
-  co_await uninterrupted_join_op(ended.state());
-  ended.detach();
+uninterrupted_join_op client_exchange::end_sending() noexcept {
+  if (!sending_.done()) sending_.cancel();
+  return uninterrupted_join_op(sending_.state());
 }
 
 task<std::error_code> client_exchange::converse_in_full_duplex() {

@@ -116,7 +116,10 @@ task<served_exchange::end> served_exchange::send(response& r) {
   bool takes_over = begins_protocol(r, request_);
   response_state& state = r.state();
   const bool reads_on = state.source == body_origin::producer;
-  if (!reads_on && request_.has_adopted()) co_await request_.end_adopted();
+  while (!reads_on && request_.has_adopted()) {
+    co_await request_.end_adopted();
+    request_.give_up_adopted();
+  }
   const bool wants_body = takes_over || (reads_on && state.status < 400);
   if (wants_body && has_unread_body()) co_await ask_for_body();
   if (takes_over) {

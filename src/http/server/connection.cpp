@@ -130,7 +130,10 @@ task<connection::next_step> connection::serve_with_waits() {
       } catch (...) {
         failure = std::current_exception();
       }
-      if (work.request.has_adopted()) co_await work.request.end_adopted();
+      while (work.request.has_adopted()) {
+        co_await work.request.end_adopted();
+        work.request.give_up_adopted();
+      }
       if (failure) std::rethrow_exception(failure);
       if (step == next_step::skip_body) step = co_await skip_body(work);
       if (step != next_step::go_on) co_return step;

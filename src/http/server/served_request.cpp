@@ -64,14 +64,15 @@ void served_request::add_path_value(std::string_view name, std::string_view enco
   lists_.path_values.push_back({name, lists_.decoded.emplace_back(*std::move(text))});
 }
 
-task<> served_request::end_adopted() {
+uninterrupted_join_op served_request::end_adopted() noexcept {
   for (task_state* const each : adopted_)
     if (!each->done()) each->root.cancel();
-  for (task_state* const each : adopted_) {
-    co_await uninterrupted_join_op(*each);
-    each->release();
-  }
-  adopted_.clear();
+  return uninterrupted_join_op(*adopted_.back());
+}
+
+void served_request::give_up_adopted() noexcept {
+  adopted_.back()->release();
+  adopted_.pop_back();
 }
 
 }  // namespace gyre::http

@@ -4,6 +4,7 @@
 #include <gyre/http/framing.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/request.hpp>
+#include <gyre/tasks/join_op.hpp>
 
 #include <source_location>
 #include <string_view>
@@ -34,8 +35,10 @@ class served_request final : public request {
   void add_path_value(std::string_view name, std::string_view encoded);
 
   [[nodiscard]] bool has_adopted() const noexcept { return !adopted_.empty(); }
-  /// Cancels the tasks that the request has adopted, and waits for their end. Cancel: waits on. Errors: none.
-  task<> end_adopted();
+  /// Cancels a task that the request has adopted, and waits for its end. The task is then given up. An operation,
+  /// because a task that is awaited in a cancelled scope does not begin. Cancel: waits on. Errors: none.
+  [[nodiscard]] uninterrupted_join_op end_adopted() noexcept;
+  void give_up_adopted() noexcept;
 
   /// The server that answers the request.
   [[nodiscard]] server_state& server() const noexcept { return *server_; }
