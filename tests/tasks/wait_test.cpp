@@ -121,14 +121,16 @@ gyre::task<std::vector<int>> order_of_completion(std::vector<gyre::task_handle<i
 TEST(as_completed, gives_tasks_in_the_order_in_which_they_end) {
   run_virtual([]() -> gyre::task<> {
     auto handles = three();
-    EXPECT_EQ(co_await order_of_completion(handles), (std::vector{1, 2, 0}));
+    const auto order = co_await order_of_completion(handles);
+    EXPECT_EQ(order, (std::vector{1, 2, 0}));
   });
 }
 
 TEST(as_completed, keeps_the_order_of_tasks_that_end_while_the_caller_is_busy) {
   run_virtual([]() -> gyre::task<> {
     auto handles = three();
-    EXPECT_EQ(co_await order_of_completion(handles, 50ms), (std::vector{1, 2, 0}));
+    const auto order = co_await order_of_completion(handles, 50ms);
+    EXPECT_EQ(order, (std::vector{1, 2, 0}));
   });
 }
 
@@ -136,7 +138,8 @@ TEST(as_completed, keeps_the_order_of_tasks_that_have_ended_before) {
   run_virtual([]() -> gyre::task<> {
     auto handles = three();
     (void)co_await gyre::wait(handles);
-    EXPECT_EQ(co_await order_of_completion(handles), (std::vector{1, 2, 0}));
+    const auto order = co_await order_of_completion(handles);
+    EXPECT_EQ(order, (std::vector{1, 2, 0}));
   });
 }
 
