@@ -6,7 +6,7 @@ install_packages() {
   # Servers, proxies, scanners and clients of others, with which the tests compare. A test skips those that are absent.
   for pair in clang-tidy-19:clang-tidy-19 qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio \
     nginx:nginx-light apache2:apache2 squid:squid tinyproxy:tinyproxy-bin danted:dante-server sslscan:sslscan \
-    testssl:testssl.sh haproxy:haproxy; do
+    testssl:testssl.sh haproxy:haproxy valgrind:valgrind strace:strace; do
     PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || missing+=("${pair#*:}")
   done
   [ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing+=(libnginx-mod-stream)
@@ -81,4 +81,11 @@ for each in json.load(open("build/tidy/compile_commands.json")):
 encrypted_by_kernel() {
   export GTEST_FILTER='https_files*'
   tests/kernel/run.sh gyre_tls_test || tests/kernel/run.sh gyre_tls_test
+}
+
+# Counts that this machine cannot compare are no failure: the list of what was skipped names them.
+check_budgets() {
+  local code=0
+  python3 bench/budgets.py | tee build/budgets.txt || code=${PIPESTATUS[0]}
+  [ "$code" = 77 ] || return "$code"
 }

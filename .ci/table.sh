@@ -5,7 +5,7 @@ running=
 finished=  # set by .ci/run behind its last step: a shell that a signal ends runs the trap, too, and with status 0
 tested=$(git rev-parse HEAD)
 [ -z "$(git status --porcelain)" ] || tested='a tree with changes'
-rm -f build/*/tests.xml  # of earlier runs
+rm -f build/*/tests.xml build/budgets.txt  # of earlier runs
 
 # step NAME WHY COMMAND...
 step() {
@@ -40,6 +40,7 @@ end() {
     python3 tools/skipped.py build/*/tests.xml
     echo
   fi
+  ! grep -s '^skipped: ' build/budgets.txt || echo
   if [ "$code" != 0 ] || [ -z "$finished" ]; then
     printf '%7d  the checks failed\n' "$SECONDS"
     return

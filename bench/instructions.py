@@ -9,11 +9,13 @@ count does not depend on the load of the machine. With more of them, the request
 import argparse
 import contextlib
 import os
-import re
-import signal
 import socket
 import subprocess
 import tempfile
+from pathlib import Path
+
+from counting import counts_in
+from servers import Server
 
 REQUEST = "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"
 
@@ -40,22 +42,17 @@ def count(given, rounds, profile):
         # Older versions of valgrind stop at the debug information of newer compilers. The names of functions remain.
         stripped = os.path.join(folder, "server")
         subprocess.run(["objcopy", "--strip-debug", given.program, stripped], check=True)
-        server = subprocess.Popen(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={result}", stripped, *given.arguments,
-             "--listen", "127.0.0.1:0"],
-            env={**os.environ, "GYRE_BACKEND": "epoll"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        port = int(re.search(r":(\d+)\s*$", server.stdout.readline())[1])
-        clients = [opened.enter_context(socket.create_connection(("127.0.0.1", port)))
-                   for _ in range(given.connections)]
-        for _ in range(rounds):
-            for client in clients:
-                client.sendall(batch)
-            for client in clients:
-                answers(client, given.depth)
-        server.send_signal(signal.SIGTERM)
-        server.communicate()
-        with open(result) as text:
-            return int(re.search(r"^(?:summary|totals): (\d+)", text.read(), re.MULTILINE)[1])
+        command = ["env", "GYRE_BACKEND=epoll", "valgrind", "--tool=callgrind", f"--callgrind-out-file={result}",
+                   stripped, *given.arguments, "--listen", "127.0.0.1:0"]
+        with Server(given.program, command, folder, cores=None) as server:
+            clients = [opened.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+                       for _ in range(given.connections)]
+            for _ in range(rounds):
+                for client in clients:
+                    client.sendall(batch)
+                for client in clients:
+                    answers(client, given.depth)
+        return counts_in(Path(result).read_text())[0]
 
 
 def main():

@@ -25,7 +25,7 @@ class Configuration(str):
 
 class Server:
     """A running server, ended when the block is left. A command with {port} in it is told where to listen; another one
-    prints it."""
+    prints it. `cores`: None for all."""
 
     def __init__(self, name, command, scratch, cores=CORES[:1]):
         self.name = name
@@ -33,7 +33,7 @@ class Server:
         if told:
             self.port = free_port()
         self.process = subprocess.Popen([self.filled(word, scratch) for word in command], stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, preexec_fn=pinned_to(cores))
+                                        stderr=subprocess.STDOUT, text=True, preexec_fn=cores and pinned_to(cores))
         if not (self.wait_until_connected() if told else self.wait_until_printed()):
             self.__exit__()
             raise SystemExit(f"bench: {name} did not start: {command}")
@@ -69,7 +69,7 @@ class Server:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(15)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
