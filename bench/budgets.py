@@ -147,7 +147,8 @@ def main():
     counts = measured_again(before, counts, same, arguments.profile)
     print_table(before, counts, same)
     if wrong := risen(before, counts, same):
-        sys.exit(f"""budgets: more than {(ALLOWED - 1) * 100:.0f} % above {RECORD.relative_to(ROOT)}, or not in it: {', '.join(wrong)}
+        sys.exit(f"""budgets: more than {(ALLOWED - 1) * 100:.0f} % above {RECORD.relative_to(ROOT)}, or not in it:
+{', '.join(wrong)}
 Find the cause: python3 bench/budgets.py --only NAME --profile FOLDER, then callgrind_annotate on its files
 When the rise is meant, record it with --record, and say why in the commit.""")
     if missing or not same:

@@ -150,14 +150,14 @@ TEST(client_full_duplex, progress_of_the_request_extends_the_time_for_the_respon
         (void)co_await client.rest();
       },
       [](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.between_bytes = 400ms}});
+        http::client client({.timeouts = {.between_bytes = 1500ms}});
         piece_queue source;
         auto response = co_await post(client, server, source).send();
         auto slow = [&](gyre::task_group& group) -> gyre::task<> {
           auto feed = [&source]() -> gyre::task<> {
             for (int i = 0; i < 10; ++i) {
               source.add("x");
-              co_await gyre::sleep(100ms);
+              co_await gyre::sleep(200ms);
             }
             source.end();
           };
