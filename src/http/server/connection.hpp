@@ -86,8 +86,10 @@ class connection final : private exchange_link {
   task<std::error_code> send_bytes(std::string_view whole_body) override;
   task<std::error_code> send_file(int file, std::uint64_t offset, std::uint64_t count) override;
   task<> produce(body_producer& from, body_writer& writer) override;
+  // begin() has made the sink. NOLINTBEGIN(bugprone-unchecked-optional-access)
   [[nodiscard]] body_sink& sink() noexcept override { return *work_->sink; }
   void finish() override { work_->sink->finish(); }
+  // NOLINTEND(bugprone-unchecked-optional-access)
   task<std::error_code> flush() override;
   [[nodiscard]] std::uint64_t taken() const noexcept override { return work_->sink ? work_->sink->taken() : 0; }
   [[nodiscard]] bool is_gone() const noexcept override {
