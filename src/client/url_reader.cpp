@@ -6,6 +6,8 @@
 #include <gyre/io/printable.hpp>
 #include <gyre/net/address.hpp>
 
+#include "dot_segments.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -248,7 +250,7 @@ void url_reader::read_rest(std::string_view path_and_more) {
   const std::size_t begin = out_.text_.size();
   if (end == 0) out_.text_ += '/';
   append_encoded(path_and_more.substr(0, end));
-  remove_dot_segments(begin);
+  remove_dot_segments(out_.text_, begin);
   out_.path_end_ = out_.query_end_ = out_.text_.size();
   read_after_path(path_and_more.substr(end));
 }
@@ -276,39 +278,6 @@ void url_reader::append_encoded(std::string_view text) {
     out_.text_ += digits[byte & 15U];
     text.remove_prefix(size + 1);
   }
-}
-
-// RFC 3986 §5.2.4, in place. An encoded dot is a dot, as for browsers.
-void url_reader::remove_dot_segments(std::size_t path_begin) {
-  std::string& text = out_.text_;
-  if (text.find('.', path_begin) == std::string::npos && text.find("%2", path_begin) == std::string::npos) return;
-  const auto is_dot = [](std::string_view& segment) {
-    if (segment.starts_with('.')) {
-      segment.remove_prefix(1);
-      return true;
-    }
-    if (!segment.starts_with("%2e") && !segment.starts_with("%2E")) return false;
-    segment.remove_prefix(3);
-    return true;
-  };
-  std::size_t to = path_begin;  // the segments so far, each with its slash
-  for (std::size_t from = path_begin; from < text.size();) {
-    const std::size_t end = std::min(text.find('/', from + 1), text.size());
-    std::string_view segment = std::string_view(text).substr(from + 1, end - from - 1);
-    const bool last = end == text.size();
-    const bool one = is_dot(segment);
-    const bool two = one && is_dot(segment);
-    if (one && segment.empty()) {
-      if (two) to = to == path_begin ? to : std::max(text.rfind('/', to - 1), path_begin);
-      if (last) text[to++] = '/';
-    } else {
-      std::copy(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(end),
-                text.begin() + static_cast<std::ptrdiff_t>(to));
-      to += end - from;
-    }
-    from = end;
-  }
-  text.resize(to);
 }
 
 }  // namespace gyre::http

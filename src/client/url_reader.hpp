@@ -39,7 +39,6 @@ class url_reader {
   void read_rest(std::string_view path_and_more);
   void read_after_path(std::string_view rest);
   void append_encoded(std::string_view text);
-  void remove_dot_segments(std::size_t path_begin);
   void take_origin(const url& base);
 
   url& out_;

@@ -169,68 +169,53 @@ TEST(client_full_duplex, progress_of_the_request_extends_the_time_for_the_respon
 }
 
 TEST(client_full_duplex, without_progress_in_either_direction_the_request_and_then_the_response_end) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.between_bytes = 50ms}});
-        piece_queue source;
-        auto response = co_await post(client, server, source).send();
-        const std::string error = co_await error_of(response.read_all());
-        EXPECT_NE(error.find("receiving the body"), std::string::npos) << error;
-        EXPECT_FALSE(response.sending());
-        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-      });
+  with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client({.timeouts = {.between_bytes = 50ms}});
+                piece_queue source;
+                auto response = co_await post(client, server, source).send();
+                const std::string error = co_await error_of(response.read_all());
+                EXPECT_NE(error.find("receiving the body"), std::string::npos) << error;
+                EXPECT_FALSE(response.sending());
+                EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+              });
 }
 
 TEST(client_full_duplex, the_exception_of_a_source_ends_the_response) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        gyre::event go;
-        auto request = client.request("POST", server.url());
-        request
-            .body([&go]() -> gyre::task<std::string_view> {
-              co_await go.wait();
-              throw std::runtime_error("no more milk");
-            })
-            .full_duplex();
-        auto response = co_await request.send();
-        go.set();
-        EXPECT_EQ(co_await error_of(response.read_all()), "no more milk");
-        EXPECT_TRUE(response.body().has_failed());
-        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-      });
+  with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client;
+                gyre::event go;
+                auto request = client.request("POST", server.url());
+                request
+                    .body([&go]() -> gyre::task<std::string_view> {
+                      co_await go.wait();
+                      throw std::runtime_error("no more milk");
+                    })
+                    .full_duplex();
+                auto response = co_await request.send();
+                go.set();
+                EXPECT_EQ(co_await error_of(response.read_all()), "no more milk");
+                EXPECT_TRUE(response.body().has_failed());
+                EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+              });
 }
 
 TEST(client_full_duplex, a_response_that_is_destroyed_ends_the_sending) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        piece_queue source;
-        gyre::task_handle<> sending;
-        {
-          auto response = co_await post(client, server, source).send();
-          sending = response.sending();
-          EXPECT_FALSE(sending.done());
-        }
-        co_await sending.wait();
-        sending.detach();
-        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-      });
+  with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client;
+                piece_queue source;
+                gyre::task_handle<> sending;
+                {
+                  auto response = co_await post(client, server, source).send();
+                  sending = response.sending();
+                  EXPECT_FALSE(sending.done());
+                }
+                co_await sending.wait();
+                sending.detach();
+                EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+              });
 }
 
 TEST(client_full_duplex, a_response_outlives_its_client_while_the_request_is_sent) {
@@ -248,41 +233,31 @@ TEST(client_full_duplex, a_response_outlives_its_client_while_the_request_is_sen
 }
 
 TEST(client_full_duplex, a_refusal_ends_the_sending_before_it_is_handed_out) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        piece_queue source;
-        source.add("x");
-        auto response = co_await post(client, server, source).send();
-        EXPECT_EQ(response.status(), 413);
-        EXPECT_FALSE(response.sending());
-        EXPECT_EQ(co_await response.read_all(), "big");
-        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-      });
+  with_server(answers_early("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client;
+                piece_queue source;
+                source.add("x");
+                auto response = co_await post(client, server, source).send();
+                EXPECT_EQ(response.status(), 413);
+                EXPECT_FALSE(response.sending());
+                EXPECT_EQ(co_await response.read_all(), "big");
+                EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+              });
 }
 
 TEST(client_full_duplex, a_response_that_is_refused_leaves_no_task_behind) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        std::error_code reason;
-        {
-          piece_queue source;  // stops the program if a task still waits in it
-          auto response = co_await gyre::as_expected(post(client, server, source).send());
-          if (!response) reason = response.error();
-        }
-        EXPECT_EQ(reason, http::client_errc::bad_response);
-      });
+  with_server(answers_early("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client;
+                std::error_code reason;
+                {
+                  piece_queue source;  // stops the program if a task still waits in it
+                  auto response = co_await gyre::as_expected(post(client, server, source).send());
+                  if (!response) reason = response.error();
+                }
+                EXPECT_EQ(reason, http::client_errc::bad_response);
+              });
 }
 
 TEST(client_full_duplex, a_cancel_anywhere_leaves_no_task_behind) {

@@ -182,6 +182,15 @@ inline peer_script answers_once(std::string bytes) {
   };
 }
 
+/// Sends these bytes once a request has begun, and reads what follows up to its end.
+inline peer_script answers_early(std::string bytes) {
+  return [bytes = std::move(bytes)](peer& client) -> gyre::task<> {
+    (void)co_await client.receive();
+    co_await client.send(bytes);
+    (void)co_await client.rest();
+  };
+}
+
 /// The body, or the sentence of the error.
 inline gyre::task<std::string> fetched(http::client& client, std::string url) {
   try {

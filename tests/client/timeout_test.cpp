@@ -179,19 +179,14 @@ TEST(client_timeout, the_total_covers_a_source_that_delivers_nothing) {
 }
 
 TEST(client_timeout, the_total_covers_a_source_that_stops_after_an_early_response) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.total = 50ms}});
-        auto request = client.request("POST", server.url());
-        EXPECT_EQ(co_await error_of(request.body(never).send()),
-                  "POST " + server.url() + " (sending the request): timed out after 50 ms");
-        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-      });
+  with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client({.timeouts = {.total = 50ms}});
+                auto request = client.request("POST", server.url());
+                EXPECT_EQ(co_await error_of(request.body(never).send()),
+                          "POST " + server.url() + " (sending the request): timed out after 50 ms");
+                EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+              });
 }
 
 TEST(client_timeout, the_total_covers_the_wait_for_100_continue) {

@@ -12,7 +12,7 @@ export flags="-std=c++23 -O1 -g -I. -Iinclude -Isrc/http -fsanitize=address,unde
 parts="byte_range characters cookie field field_line host http_date media_type multipart_decoder multipart_part
   negotiation parameters parse_error precondition status target"
 http1_parts="body_decoder chunked_decoder framing head_parser head_writer"
-client_parts="cookie_date cookie_jar public_suffix response_input url url_reader"
+client_parts="cookie_date cookie_jar dot_segments public_suffix response_input url url_reader"
 others="io/kernel io/blocking_pool io/pool_state io/buffer_pool net/address net/host_port io/io_error io/line_output
   io/owned_fd io/printable"
 printf '%s\n' $(printf 'http/semantics/%s ' $parts) $(printf 'http/http1/%s ' $http1_parts) \

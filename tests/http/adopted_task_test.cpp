@@ -132,3 +132,27 @@ TEST(adopted_task, ends_with_its_connection) {
     EXPECT_TRUE(read.ended);
   });
 }
+
+TEST(adopted_task, has_ended_when_the_task_of_its_connection_that_was_cancelled_has) {
+  bool ended = false;
+  auto wait = [&ended](http::request& request) -> gyre::task<response> {
+    auto idle = [&ended]() -> gyre::task<> {
+      const gyre::scope_exit at_end([&ended]() noexcept { ended = true; });
+      co_await forever();
+    };
+    request.adopt(gyre::spawn(idle));
+    co_await forever();
+    co_return response();
+  };
+  run_in_memory(options_for(wait), [&](memory_server& server) -> gyre::task<> {
+    gyre::memory_pair pair(65'536);
+    memory_client client(std::move(pair.first));
+    auto serving = gyre::spawn(server.server().serve_connection(gyre::any_stream(std::move(pair.second))));
+    co_await client.send(begun);
+    co_await gyre::sleep(1ms);
+    EXPECT_FALSE(ended);
+    serving.cancel();
+    co_await serving.wait();
+    EXPECT_TRUE(ended);
+  });
+}

@@ -20,7 +20,7 @@ namespace gyre::tls {
 /// Thread: that of its loop, as for tcp_listener.
 class listener {
  public:
-  /// Errors: those of tcp_listener::bind.
+  /// Errors: same as tcp_listener::bind.
   static listener bind(std::string_view local, server_config config, const listen_options& options = {}) {
     return listener(tcp_listener::bind(local, options), std::move(config));
   }

@@ -1,22 +1,17 @@
-// src/http/server/server.cpp: accepts connections, and drains them.
+// src/http/server/server.cpp: accepts connections on one loop or several.
 #include <gyre/coro/await_place.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
-#include <gyre/http/field_line.hpp>
 #include <gyre/http/server.hpp>
-#include <gyre/http/shared_connection_count.hpp>
-#include <gyre/io/wall_clock.hpp>
-#include <gyre/loop/deadline.hpp>
 #include <gyre/tasks/task_group.hpp>
 
 #include "counted_connection.hpp"
+#include "server_drain.hpp"
 #include "server_state.hpp"
 #include "socket_connection.hpp"
 #include "stream_connection.hpp"
 #include "stream_transport.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -26,65 +21,6 @@
 
 namespace gyre::http {
 namespace {
-
-constexpr std::string_view unix_prefix = "unix:";
-
-any_listener listen(const server_options& options) {
-  const std::string_view where = options.listen;
-  if (where.empty()) return {};
-  if (where.starts_with(unix_prefix)) return unix_listener::bind(unix_address(where.substr(unix_prefix.size())));
-  return tcp_listener::bind(where, options.socket);
-}
-
-std::string name_of(const any_listener& listener, const server_options& options) {
-  if (const auto* const tcp = std::get_if<tcp_listener>(&listener)) return tcp->local_address().string();
-  return options.listen;
-}
-
-// Rejects limits under which no request would ever be answered.
-void check(const server_limits& limits) {
-  const auto refuse = [](const char* reason) { throw std::invalid_argument(std::string("http::server: ") + reason); };
-  if (limits.connections == 0) refuse("limits.connections is 0: every connection would be refused");
-  if (limits.connections_per_address == 0)
-    refuse("limits.connections_per_address is 0: every client would be refused; give limits.connections for no limit");
-  if (limits.handshakes == 0) refuse("limits.handshakes is 0: every encrypted connection would be refused");
-  if (limits.requests_per_connection == 0) refuse("limits.requests_per_connection must be at least 1");
-  if (limits.head.target == 0) refuse("limits.head.target is 0: every request would be refused");
-  if (limits.head.fields == 0) refuse("limits.head.fields is 0: every request has a Host field, and would be refused");
-  if (limits.head.size == 0) refuse("limits.head.size is 0: every request would be refused");
-}
-
-void check(const server_timeouts& timeouts) {
-  const struct {
-    const char* name;
-    std::chrono::nanoseconds time;
-  } all[] = {{"head", timeouts.head},
-             {"handshake", timeouts.handshake},
-             {"idle", timeouts.idle},
-             {"body", timeouts.body},
-             {"write", timeouts.write},
-             {"handler", timeouts.handler},
-             {"half_closed", timeouts.half_closed},
-             {"drain", timeouts.drain},
-             {"last_request", timeouts.last_request}};
-  for (const auto& [name, time] : all)
-    if (time < std::chrono::nanoseconds::zero())
-      throw std::invalid_argument(std::string("http::server: timeouts.") + name +
-                                  " is negative; nanoseconds::max() means no limit");
-}
-
-server_options&& checked(server_options&& options) {
-  if (options.make_routes) {
-    if (options.routes) throw std::invalid_argument("http::server: give routes or make_routes, not both");
-    options.routes = options.make_routes();
-  }
-  if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
-  check(options.limits);
-  check(options.timeouts);
-  if (!options.name.empty() && !is_field_value(options.name))
-    throw std::invalid_argument("http::server: the name holds a control character, or white space around it");
-  return std::move(options);
-}
 
 // A server's open files belong to the loop, which may end before the server does.
 class server_user {
@@ -113,103 +49,6 @@ struct socket_connections {
     return socket_connection::create(server, std::move(peer), parent, owner, options, where);
   }
 };
-
-// Closes idle connections after a while. A timer needs no memory, unlike a task.
-class idle_closer : private timer {
- public:
-  idle_closer(server_state& server, served_connections& accepted) noexcept : server_(server), accepted_(accepted) {
-    fire = [](timer& t) noexcept { static_cast<idle_closer&>(t).close(); };
-    deadline = deadline_after(server.options.timeouts.last_request);
-    if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
-  }
-  idle_closer& operator=(idle_closer&&) = delete;
-  ~idle_closer() { event_loop::current().timers().disarm(*this); }
-
- private:
-  void close() noexcept {
-    accepted_.for_each_socket(&socket_connection::end_if_idle);
-    for (stream_connection* each = server_.connections; each != nullptr; each = each->next) each->interrupt_if_idle();
-  }
-
-  server_state& server_;
-  served_connections& accepted_;
-};
-
-task<> drain(server_state& server, served_connections& accepted, task<> connections_ended) {
-  const idle_closer idle(server, accepted);
-  co_await std::move(connections_ended);
-}
-
-// Drains a connection that the program accepted: it observes stop requests on its own.
-class connection_drain : private stop_observer {
- public:
-  connection_drain(server_state& server, task_group& group, stream_connection& client) noexcept
-      : server_(server), group_(group), client_(client) {
-    told = [](stop_observer& observer, stop_level level) noexcept {
-      static_cast<connection_drain&>(observer).on_stop(level);
-    };
-    idle_.owner = end_.owner = this;
-    idle_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->client_.interrupt_if_idle(); };
-    end_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->group_.cancel(); };
-    event_loop::current().stops().add(*this);
-  }
-  connection_drain& operator=(connection_drain&&) = delete;
-  ~connection_drain() {
-    event_loop::current().stops().remove(*this);
-    for (limit* each : {&idle_, &end_}) event_loop::current().timers().disarm(*each);
-  }
-
- private:
-  struct limit : timer {
-    connection_drain* owner = nullptr;
-  };
-
-  void on_stop(stop_level level) noexcept {
-    if (level == stop_level::forced) return group_.cancel();
-    if (!server_.options.observe_stop) return;
-    server_.draining = true;
-    arm(idle_, server_.options.timeouts.last_request);
-    arm(end_, server_.options.timeouts.drain);
-  }
-  static void arm(limit& clock, std::chrono::nanoseconds from_now) noexcept {
-    clock.deadline = deadline_after(from_now);
-    if (clock.deadline != io::wait_forever) event_loop::current().timers().arm(clock);
-  }
-
-  server_state& server_;
-  task_group& group_;
-  stream_connection& client_;
-  limit idle_;
-  limit end_;
-};
-
-// The handler of another loop, used by this one too.
-struct shared_routes : prompt_handler<shared_routes> {
-  handler* routes = nullptr;
-  [[nodiscard]] started_response start(request& r) const { return routes->start(r); }
-};
-
-handler routes_for_other_loop(server_options& first) {
-  if (first.make_routes) return first.make_routes();
-  shared_routes shared;
-  shared.routes = &first.routes;
-  return {shared, first.routes.made_at()};
-}
-
-server_options options_for_other_loop(server_state& first) {
-  const server_options& from = first.options;
-  return {.listen = "",
-          .routes = routes_for_other_loop(first.options),
-          .limits = from.limits,
-          .timeouts = from.timeouts,
-          .socket = from.socket,
-          .name = from.name,
-          .observer = from.observer,
-          .encryption = from.encryption,
-          .failed_handshakes = from.failed_handshakes,
-          .counted_with = &first.count,
-          .observe_stop = from.observe_stop};
-}
 
 template <class Listener>
 task<> run_here(server_state& server, Listener& listener, loop_share* share) {
@@ -267,36 +106,6 @@ GYRE_CORO_WRAPPER task<> run_with(server_state& server, stream_listener<Stream>&
 }
 
 }  // namespace
-
-server_state::server_state(server_state& first) : server_state(options_for_other_loop(first)) { where = first.where; }
-
-server_state::server_state(server_options&& chosen)
-    : options(checked(std::move(chosen))),
-      listener(listen(options)),
-      where(name_of(listener, options)),
-      count(options.counted_with != nullptr ? *options.counted_with : own_count_) {}
-
-void server_state::renew_lines(io::monotonic_time now) {
-  const timespec time = io::wall_clock();
-  text_of_lines_.assign("Date: ").append(date_.text(time.tv_sec)).append("\r\n");
-  const std::size_t date = text_of_lines_.size();
-  if (!options.name.empty()) append_field_line(text_of_lines_, "Server", options.name);
-  const std::size_t both = text_of_lines_.size();
-  // So that no client sends a request at the moment at which the server closes an idle connection.
-  const std::chrono::nanoseconds idle = options.timeouts.idle;
-  constexpr std::string_view connection = "Connection: keep-alive\r\n";
-  if (idle != idle.max())
-    text_of_lines_.append(connection)
-        .append("Keep-Alive: timeout=")
-        .append(std::to_string(std::chrono::floor<std::chrono::seconds>(idle).count()))
-        .append("\r\n");
-  const std::string_view all = text_of_lines_;
-  lines_ = {.date = all.substr(0, date),
-            .server = all.substr(date, both - date),
-            .keep_alive = all.substr(std::min(both + connection.size(), all.size())),
-            .all = all};
-  next_second_ = now + (1'000'000'000 - time.tv_nsec);  // last: without memory, the text has no end
-}
 
 server::server(server_options options) : state_(new server_state(std::move(options))) {}
 void server::destroy(server_state* state) noexcept {
