@@ -31,7 +31,8 @@ LAYOUT_HEADER = re.compile(r"(arpa/inet|dirent|fcntl|linux/\w+|net/if|netdb|neti
 FOUNDATION = {"attributes", "checked_build", "version"}  # headers that every layer may include
 NO_FRONT_PAGE = {"interop"}  # a program includes the header for the library that it uses
 
-# Who else may include headers of the operating system and call it, and why. An entry that nothing needs is an error.
+# Other files that may include headers of the operating system and call it, with the reason. An unused entry is an
+# error.
 SYSTEM_USERS = {
     "src/coro/misuse.cpp": "prints the reason without waiting for a reader, and ends the program",
     "include/gyre/testing/cancel_at_every_await.hpp": "counts the open descriptors of the test's process",

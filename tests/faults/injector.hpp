@@ -67,7 +67,7 @@ class faults : public testing::TestWithParam<fault_kind> {
 };
 
 /// Awaits `attempt()`, in which something fails. Then calls `check(failed)`, and awaits its result if that is a task.
-/// Errors: those of the attempt.
+/// Errors: same as the attempt.
 template <class Attempt, class Check>
 gyre::task<> fail_and_check(fault_injection& f, Attempt attempt, Check check) {
   std::exception_ptr failure;
@@ -87,7 +87,7 @@ gyre::task<> fail_and_check(fault_injection& f, Attempt attempt, Check check) {
 }
 
 /// Calls `attempt()`, in which something fails, on a thread of its own.
-/// Errors: those of the attempt.
+/// Errors: same as the attempt.
 template <class Attempt>
 void fail_on_thread(fault_injection& f, Attempt attempt) {
   std::exception_ptr failure;

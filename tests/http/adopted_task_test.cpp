@@ -12,7 +12,7 @@ using http::response;
 
 namespace {
 
-/// What a task has read, and whether it has ended.
+/// The bytes that a task has read, and whether the task has ended.
 struct reading {
   std::string body;
   bool ended = false;
