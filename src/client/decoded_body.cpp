@@ -69,6 +69,7 @@ void decoded_body::feed(std::string_view encoded, std::uint64_t received) {
 }
 
 decoded_body::failure decoded_body::take_failure() {
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): has_failed()
   return std::exchange(*failed_, failure{client_errc::bad_coding, {}});
 }
 
