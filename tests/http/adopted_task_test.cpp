@@ -147,7 +147,7 @@ TEST(adopted_task, has_ended_when_the_task_of_its_connection_that_was_cancelled_
   run_in_memory(options_for(wait), [&](memory_server& server) -> gyre::task<> {
     gyre::memory_pair pair(65'536);
     memory_client client(std::move(pair.first));
-    auto serving = gyre::spawn(server.server().serve_connection(gyre::any_stream(std::move(pair.second))));
+    auto serving = gyre::spawn(serve_given(server.server(), gyre::any_stream(std::move(pair.second))));
     co_await client.send(begun);
     co_await gyre::sleep(1ms);
     EXPECT_FALSE(ended);
