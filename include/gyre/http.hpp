@@ -51,6 +51,7 @@
 
 #include <gyre/http/access_log.hpp>
 #include <gyre/http/authentication.hpp>
+#include <gyre/http/base64.hpp>
 #include <gyre/http/body_decoder.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/body_sink.hpp>

@@ -1,7 +1,7 @@
 // src/client/request_text.cpp: fields of the program, and those that the client adds.
 #include "request_text.hpp"
 
-#include <gyre/http/authentication.hpp>
+#include <gyre/http/base64.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/io/printable.hpp>

@@ -2,7 +2,7 @@
 #include "tunnel.hpp"
 
 #include <gyre/client/client_error.hpp>
-#include <gyre/http/authentication.hpp>
+#include <gyre/http/base64.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
 

@@ -49,25 +49,6 @@ TEST(equal_secrets, only_the_same_bytes_are_equal) {
   for (const char* other : {"", "ab", "abd", "xbc", "abcd"}) EXPECT_FALSE(http::equal_secrets("abc", other)) << other;
 }
 
-TEST(encode_base64, pads_to_groups_of_four) {
-  EXPECT_EQ(http::encode_base64(""), "");
-  EXPECT_EQ(http::encode_base64("f"), "Zg==");
-  EXPECT_EQ(http::encode_base64("fo"), "Zm8=");
-  EXPECT_EQ(http::encode_base64("foo"), "Zm9v");
-  EXPECT_EQ(http::encode_base64("\xff\xfe\xfd\xf8"), "//79+A==");
-}
-
-TEST(decode_base64, what_means_bytes_is_read_and_nothing_else) {
-  EXPECT_EQ(http::decode_base64(""), "");
-  EXPECT_EQ(http::decode_base64("Zg=="), "f");
-  EXPECT_EQ(http::decode_base64("Zm8="), "fo");
-  EXPECT_EQ(http::decode_base64("Zm9v"), "foo");
-  EXPECT_EQ(http::decode_base64("//79+A=="), "\xff\xfe\xfd\xf8");
-  for (const char* bad :
-       {"Z", "Zg", "Zg=", "Zm9", "Zh==", "Zm9=", "Zg==Zg==", "====", "=", "Z===", "Zm 9v", "Zm9v\n", "Zm_v"})
-    EXPECT_FALSE(http::decode_base64(bad)) << bad;
-}
-
 TEST(basic_credentials, are_split_at_the_first_colon) {
   const auto aladdin = http::parse_basic_credentials("bAsIc  QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
   ASSERT_TRUE(aladdin.has_value());

@@ -20,11 +20,6 @@ namespace gyre::http {
 /// secret too, compare hashes.
 [[nodiscard]] GYRE_API bool equal_secrets(std::string_view a, std::string_view b) noexcept;
 
-/// Strict: requires padding, and allows no white space and no unused bits. Nothing when malformed. RFC 4648 §4.
-[[nodiscard]] GYRE_API std::optional<std::string> decode_base64(std::string_view text);
-/// With padding.
-[[nodiscard]] GYRE_API std::string encode_base64(std::string_view bytes);
-
 struct basic_credentials {
   std::string user;
   std::string password;

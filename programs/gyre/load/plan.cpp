@@ -4,7 +4,7 @@
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/requests/request_options.hpp"
 
-#include <gyre/http/authentication.hpp>
+#include <gyre/http/base64.hpp>
 
 #include <fmt/format.h>
 

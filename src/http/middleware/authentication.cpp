@@ -1,26 +1,16 @@
 // src/http/middleware/authentication.cpp: parsing credentials, and the answers to missing or invalid ones.
 #include <gyre/http/authentication.hpp>
+#include <gyre/http/base64.hpp>
 #include <gyre/http/field.hpp>
 
 #include "semantics/characters.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <stdexcept>
 
 namespace gyre::http {
 namespace {
-
-constexpr std::uint8_t no_digit = 0xff;
-constexpr std::array<std::uint8_t, 256> base64_digits = [] {
-  std::array<std::uint8_t, 256> table{};
-  table.fill(no_digit);
-  std::uint8_t value = 0;
-  for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
-    table[static_cast<unsigned char>(c)] = value++;
-  return table;
-}();
 
 bool has_control(std::string_view text) noexcept { return std::any_of(text.begin(), text.end(), is_control); }
 
@@ -85,40 +75,6 @@ bool equal_secrets(std::string_view a, std::string_view b) noexcept {
     asm volatile("" : "+r"(differences));  // opaque to the optimizer, so that it cannot add an early exit
   }
   return differences == 0;
-}
-
-std::optional<std::string> decode_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return std::nullopt;
-  std::size_t padding = 0;
-  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t bits = 0;
-  unsigned count = 0;
-  for (const char c : text.substr(0, text.size() - padding)) {
-    const std::uint8_t digit = base64_digits[static_cast<unsigned char>(c)];
-    if (digit == no_digit) return std::nullopt;
-    bits = (bits << 6U) | digit;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>((bits >> count) & 0xffU);
-  }
-  if ((bits & ((1U << count) - 1U)) != 0) return std::nullopt;
-  return bytes;
-}
-
-std::string encode_base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : digits[group >> (18U - 6U * k) & 63U];
-  }
-  return out;
 }
 
 std::optional<basic_credentials> parse_basic_credentials(std::string_view authorization) {
