@@ -1,7 +1,7 @@
 // tests/growth/router_growth_test.cpp: adding routes, and finding them.
 #include <gyre/http/router.hpp>
 
-#include "src/http/server/route_tree.hpp"
+#include "src/http/router/route_tree.hpp"
 #include "tests/growth/growth.hpp"
 
 #include <utility>

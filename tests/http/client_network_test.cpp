@@ -1,7 +1,7 @@
 // tests/http/client_network_test.cpp: which connections are counted together, and which are limited by default.
 #include <gyre/http/shared_connection_count.hpp>
 
-#include "src/http/server/client_network.hpp"
+#include "src/http/exchange/client_network.hpp"
 #include "tests/http/http_client.hpp"
 
 #include <gtest/gtest.h>

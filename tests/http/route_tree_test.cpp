@@ -1,7 +1,7 @@
 // tests/http/route_tree_test.cpp: the cost of a route search, in nodes visited.
 #include <gyre/http/response.hpp>
 
-#include "src/http/server/route_tree.hpp"
+#include "src/http/router/route_tree.hpp"
 #include "tests/http/router_answers.hpp"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <gyre/http/status.hpp>
 
-#include "server/response_state.hpp"
+#include "response_state.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -4,9 +4,9 @@
 #include <gyre/http/field_line.hpp>
 #include <gyre/http/status_error.hpp>
 
+#include "handler_failure.hpp"
+#include "protocol_switch.hpp"
 #include "served_exchange.hpp"
-#include "server/handler_failure.hpp"
-#include "server/protocol_switch.hpp"
 
 #include <algorithm>
 #include <stdexcept>

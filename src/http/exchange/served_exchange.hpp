@@ -10,7 +10,7 @@
 #include "exchange_link.hpp"
 #include "exchange_scope.hpp"
 #include "response_plan.hpp"
-#include "server/served_request.hpp"
+#include "served_request.hpp"
 #include "server/server_state.hpp"
 
 #include <chrono>

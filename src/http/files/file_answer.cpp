@@ -5,8 +5,8 @@
 #include <gyre/io/random_bytes.hpp>
 #include <gyre/io/wall_clock.hpp>
 
+#include "exchange/response_state.hpp"
 #include "file_answer.hpp"
-#include "server/response_state.hpp"
 
 #include <cstddef>
 #include <memory>

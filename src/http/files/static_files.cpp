@@ -9,11 +9,11 @@
 #include <gyre/io/printable.hpp>
 
 #include "directory_listing.hpp"
+#include "exchange/vary.hpp"
 #include "file_access.hpp"
 #include "file_answer.hpp"
 #include "served_root.hpp"
 #include "server/server_state.hpp"
-#include "server/vary.hpp"
 
 #include <algorithm>
 #include <array>

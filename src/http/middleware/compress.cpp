@@ -9,8 +9,8 @@
 
 #include "compressed_body.hpp"
 #include "content_encoder.hpp"
-#include "server/response_state.hpp"
-#include "server/vary.hpp"
+#include "exchange/response_state.hpp"
+#include "exchange/vary.hpp"
 
 #include <algorithm>
 #include <atomic>

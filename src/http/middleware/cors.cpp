@@ -2,7 +2,7 @@
 #include <gyre/http/cors.hpp>
 #include <gyre/http/field.hpp>
 
-#include "server/vary.hpp"
+#include "exchange/vary.hpp"
 
 #include <algorithm>
 #include <stdexcept>

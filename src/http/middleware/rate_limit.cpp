@@ -1,7 +1,7 @@
 // src/http/middleware/rate_limit.cpp: token buckets in the order of their last use.
 #include <gyre/http/rate_limit.hpp>
 
-#include "server/client_network.hpp"
+#include "exchange/client_network.hpp"
 
 #include <algorithm>
 #include <array>

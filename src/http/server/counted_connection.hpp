@@ -3,7 +3,7 @@
 
 #include <gyre/net/address.hpp>
 
-#include "client_network.hpp"
+#include "exchange/client_network.hpp"
 #include "server_state.hpp"
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 #include "server_state.hpp"
 #include "socket_connection.hpp"
 #include "stream_connection.hpp"
-#include "stream_transport.hpp"
+#include "transport/stream_transport.hpp"
 
 #include <exception>
 #include <limits>

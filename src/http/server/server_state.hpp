@@ -10,13 +10,13 @@
 #include <gyre/loop/owner_loop.hpp>
 #include <gyre/net/unix_listener.hpp>
 
-#include "busy_sessions.hpp"
-#include "cipher_buffers.hpp"
 #include "files/listing_cache.hpp"
 #include "files/open_files.hpp"
-#include "handshakes.hpp"
 #include "http1/response_head.hpp"
-#include "workspace.hpp"
+#include "http1_connection/workspace.hpp"
+#include "transport/busy_sessions.hpp"
+#include "transport/cipher_buffers.hpp"
+#include "transport/handshakes.hpp"
 
 #include <cstddef>
 #include <string>

@@ -2,7 +2,7 @@
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/random_bytes.hpp>
 
-#include "client_network.hpp"
+#include "exchange/client_network.hpp"
 
 #include <mutex>
 #include <new>

@@ -1,8 +1,8 @@
 // src/http/server/socket_connection.cpp: waits for requests, and becomes a coroutine for those that take time.
 #include "socket_connection.hpp"
-#include "connection.hpp"
-#include "secure_transport.hpp"
-#include "socket_transport.hpp"
+#include "http1_connection/connection.hpp"
+#include "transport/secure_transport.hpp"
+#include "transport/socket_transport.hpp"
 
 #include <algorithm>
 #include <limits>

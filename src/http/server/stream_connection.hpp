@@ -1,9 +1,9 @@
 // src/http/server/stream_connection.hpp: a connection over a stream that the program has given to the server.
 #pragma once
 
-#include "connection.hpp"
+#include "http1_connection/connection.hpp"
 #include "idle_limit.hpp"
-#include "stream_transport.hpp"
+#include "transport/stream_transport.hpp"
 
 namespace gyre::http {
 
