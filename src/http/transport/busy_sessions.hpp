@@ -17,7 +17,7 @@ namespace gyre::http {
 class busy_sessions : private timer {
  public:
   static constexpr io::monotonic_time interval = 1'000'000'000;
-  static constexpr std::size_t most = 256;
+  static constexpr std::size_t max_sessions = 256;
 
   class entry {
    public:
@@ -44,7 +44,7 @@ class busy_sessions : private timer {
   /// A request has come.
   void note_use(entry& session) noexcept {
     session.used_ = true;
-    if (session.place_ == entry::nowhere && count_ < most) add(session);
+    if (session.place_ == entry::nowhere && count_ < max_sessions) add(session);
   }
   /// The session ends. No-op when it keeps no buffers.
   void remove(entry& ended) noexcept {
@@ -78,7 +78,7 @@ class busy_sessions : private timer {
     if (count_ > 0) look_again();
   }
 
-  std::array<entry*, most> sessions_;  // the first `count_`
+  std::array<entry*, max_sessions> sessions_;  // the first `count_`
   std::size_t count_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/io/completion.hpp>
+#include <gyre/io/node_list.hpp>
 #include <gyre/loop/event_loop.hpp>
 
 #include <cstddef>
@@ -26,8 +27,9 @@ class handshakes : private io::completion {
 
    private:
     friend class handshakes;
-    entry* newer_ = nullptr;
-    entry* older_ = nullptr;
+    friend class node_list<entry>;
+    entry* previous = nullptr;
+    entry* next = nullptr;
     entry* next_ready_ = nullptr;
     bool listed_ = false;
   };
@@ -36,27 +38,23 @@ class handshakes : private io::completion {
     complete = [](io::completion& c) noexcept { static_cast<handshakes&>(c).run_some(); };
   }
 
-  /// The first bytes of a handshake have come: it counts from now on. `most` is at least 1.
-  void add(entry& fresh, std::size_t most) noexcept {
+  /// The first bytes of a handshake have come: it counts from now on. `max` is at least 1.
+  void add(entry& fresh, std::size_t max) noexcept {
     if (fresh.listed_) return;
-    if (count_ >= most) {
-      entry& oldest = *oldest_;
+    if (count_ >= max) {
+      entry& oldest = *in_progress_.first();
       remove(oldest);
       oldest.give_up(oldest);
     }
     fresh.listed_ = true;
-    fresh.older_ = newest_;
-    *(newest_ == nullptr ? &oldest_ : &newest_->newer_) = &fresh;
-    newest_ = &fresh;
+    in_progress_.link_last(fresh);
     ++count_;
   }
   /// Removes a finished, failed or abandoned handshake. No-op when not listed.
   void remove(entry& ended) noexcept {
     if (!ended.listed_) return;
     ended.listed_ = false;
-    *(ended.newer_ == nullptr ? &newest_ : &ended.newer_->older_) = ended.older_;
-    *(ended.older_ == nullptr ? &oldest_ : &ended.older_->newer_) = ended.newer_;
-    ended.newer_ = ended.older_ = nullptr;
+    in_progress_.unlink(ended);
     --count_;
   }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
@@ -85,8 +83,7 @@ class handshakes : private io::completion {
     event_loop::current().schedule(*this);
   }
 
-  entry* newest_ = nullptr;
-  entry* oldest_ = nullptr;
+  node_list<entry> in_progress_;  // the oldest first
   std::size_t count_ = 0;
   entry* first_ready_ = nullptr;
   entry* last_ready_ = nullptr;
