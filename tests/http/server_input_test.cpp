@@ -48,7 +48,7 @@ int status_for(const std::string& request, const http::head_limits& limits = {})
     status = status_of(bytes);
     if (status >= 400) {
       EXPECT_NE(bytes.find("Connection: close\r\n"), std::string::npos) << request;
-      EXPECT_EQ(bytes.find("HTTP/1.1", 1), std::string::npos) << "only one answer to " << request;
+      EXPECT_EQ(bytes.find("HTTP/1.1 ", 1), std::string::npos) << "only one answer to " << request;
     }
   });
   return status;
@@ -157,6 +157,22 @@ TEST(server_input, what_is_not_known_is_refused_with_501_or_505) {
   EXPECT_EQ(status_for("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
 }
 
+TEST(server_input, a_refusal_says_what_is_wrong_with_the_request) {
+  run_virtual([]() -> gyre::task<> {
+    http_test_client app(options_for(show));
+    const std::pair<std::string, std::string_view> refused[] = {
+        {request_with("Host: b\r\n"), "more than one Host field\n"},
+        {request_with("Content-Length: x\r\n"), "malformed or repeated Content-Length\n"},
+        {"GET / HTTP/1.1\r\n\r\n", "missing Host field\n"},
+        {"PRI * HTTP/2.0\r\n\r\n", "unsupported HTTP version: expected HTTP/1.0 or HTTP/1.1\n"},
+    };
+    for (const auto& [request, reason] : refused) {
+      const std::string bytes = co_await app.exchange_bytes(request);
+      EXPECT_EQ(bytes.substr(bytes.find("\r\n\r\n") + 4), reason);
+    }
+  });
+}
+
 TEST(server_input, a_refusal_of_head_has_no_body) {
   run_virtual([]() -> gyre::task<> {
     http::server_options options = options_for(show);
@@ -220,5 +236,5 @@ TEST(server_input, the_observer_hears_of_refusals_too) {
     http_test_client app(std::move(options));
     (void)co_await app.exchange_bytes(request_with("") + "HEAD /b HTTP/1.1\r\nHost: a\r\n\r\n" + "nonsense\r\n\r\n");
   });
-  EXPECT_EQ(heard.lines, (std::vector<std::string>{"200 GET / 5", "200 HEAD /b 0", "400   12"}));
+  EXPECT_EQ(heard.lines, (std::vector<std::string>{"200 GET / 5", "200 HEAD /b 0", "400   26"}));
 }

@@ -118,7 +118,7 @@ task<connection::next_step> connection::serve_with_waits() {
       head_due.reset();
       late = false;
     }
-    if (reached == stop::at_bad_request) co_return co_await refuse(work, status_for(work.error));
+    if (reached == stop::at_bad_request) co_return co_await refuse(work, status_for(work.error), describe(work.error));
     if (reached == stop::at_slow_answer) {
       next_step step = next_step::reset;
       std::exception_ptr failure;  // thrown again, also a cancel
@@ -201,9 +201,9 @@ bool connection::answer_at_once(workspace& work) {
   return true;
 }
 
-task<connection::next_step> connection::refuse(workspace& work, int status) {
+task<connection::next_step> connection::refuse(workspace& work, int status, std::string_view reason) {
   ++requests_;
-  response answer = response::error(status);
+  response answer = response::error(status, reason);
   // Parsing may have failed before the method was known.
   const bool head_only = behind_empty_lines(work.input.head()).starts_with("HEAD ");
   work.framing = {};

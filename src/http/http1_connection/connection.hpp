@@ -71,7 +71,8 @@ class connection final : private exchange_link {
   task<next_step> answer(workspace& work);
   task<next_step> step_after(workspace& work, served_exchange::end end);
   [[gnu::noinline]] task<next_step> skip_body(workspace& work);
-  task<next_step> refuse(workspace& work, int status);
+  // `reason` says what is wrong with the request; empty for what the status says. It is static text.
+  task<next_step> refuse(workspace& work, int status, std::string_view reason = {});
   [[gnu::noinline]] task<> finish_connection();
   void begin_request(workspace& work);
 
