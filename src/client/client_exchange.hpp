@@ -66,14 +66,17 @@ class client_exchange {
     state_.owner.check(operation, "a response of an http::client");
   }
   /// See client_body.
-  GYRE_CORO_WRAPPER task<std::string_view> receive(std::size_t max) {
+  GYRE_CORO_WRAPPER task<std::string_view> receive(std::size_t max = ~std::size_t{0}) {
     return decoded_ ? receive_decoded(max) : receive_raw(max);
   }
   [[nodiscard]] bool is_decompressed() const noexcept { return static_cast<bool>(decoded_); }
   [[nodiscard]] bool at_end() const noexcept { return decoded_ ? decoded_.at_end() : channel_.at_end() && !sends_; }
   [[nodiscard]] std::uint64_t received() const noexcept { return decoded_ ? decoded_.taken() : channel_.received(); }
   void check_arrived() const;
-  task<std::uint64_t> copy_to(body_writer& to);
+  /// As those of body_source.
+  [[nodiscard]] socket_state* bulk_socket() noexcept { return decoded_ || sends_ ? nullptr : channel_.bulk_source(); }
+  task<std::size_t> receive_bulk(socket_bulk& bulk);
+  void end_bulk() noexcept {}
   [[nodiscard]] bool has_failed() const noexcept {
     return decoded_.has_failed() || (answered_ && !is_connected() && !channel_.has_whole_body());
   }
@@ -125,11 +128,6 @@ class client_exchange {
   // response_body.cpp
   task<std::string_view> receive_raw(std::size_t max);
   task<std::string_view> receive_decoded(std::size_t max);
-
-  // body_copy.cpp
-  [[nodiscard]] socket_state* bulk_target(body_writer& to, std::size_t size) noexcept;
-  task<> copy_bulk(socket_state& target, body_writer& to, std::size_t size);
-  task<std::size_t> receive_bulk(socket_bulk& bulk);
 
   // retry.cpp
   [[nodiscard]] bool can_repeat(bool nothing_written) noexcept;

@@ -3,8 +3,10 @@
 
 #include <gyre/coro/misuse.hpp>
 #include <gyre/fs/file.hpp>
+#include <gyre/http/body_writer.hpp>
 
 #include "client_exchange.hpp"
+#include "copy_body.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -48,7 +50,7 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
   constexpr std::uint64_t max_reserved = std::uint64_t{1} << 20U;
   if (announced) all.reserve(static_cast<std::size_t>(std::min(*announced - before, max_reserved)));
   for (;;) {
-    const std::string_view piece = co_await from.receive(~std::size_t{0});
+    const std::string_view piece = co_await from.receive();
     if (piece.empty()) break;
     if (piece.size() > limit - all.size()) refuse();
     all += piece;
@@ -70,7 +72,7 @@ task<std::uint64_t> client_response::save(std::string path, void (*progress)(voi
   fs::file to = co_await std::move(opening);
   std::uint64_t saved = 0;
   for (;;) {
-    const std::string_view piece = co_await from.receive(~std::size_t{0});
+    const std::string_view piece = co_await from.receive();
     if (piece.empty()) break;
     auto writing = to.write_all(piece);
     (void)co_await std::move(writing);
@@ -81,7 +83,7 @@ task<std::uint64_t> client_response::save(std::string path, void (*progress)(voi
   co_return saved;
 }
 
-GYRE_CORO_WRAPPER task<std::string_view> client_body::receive() { return exchange_->receive(~std::size_t{0}); }
+GYRE_CORO_WRAPPER task<std::string_view> client_body::receive() { return exchange_->receive(); }
 
 task<std::size_t> client_body::read_some(std::span<std::byte> buffer) {
   if (buffer.empty()) co_return std::size_t{0};
@@ -92,7 +94,7 @@ task<std::size_t> client_body::read_some(std::span<std::byte> buffer) {
 
 std::optional<std::uint64_t> client_body::length() const noexcept { return exchange_->length(); }
 std::uint64_t client_body::received() const noexcept { return exchange_->received(); }
-GYRE_CORO_WRAPPER task<std::uint64_t> client_body::copy_to(body_writer& to) { return exchange_->copy_to(to); }
+GYRE_CORO_WRAPPER task<std::uint64_t> client_body::copy_to(body_writer& to) { return copy_body(*exchange_, to); }
 bool client_body::has_failed() const noexcept { return exchange_->has_failed(); }
 bool client_body::is_decompressed() const noexcept { return exchange_->is_decompressed(); }
 bool client_body::at_end() const noexcept { return exchange_->at_end(); }

@@ -2,9 +2,12 @@
 #include "request_sender.hpp"
 
 #include <gyre/client/client_error.hpp>
+#include <gyre/http/body_reader.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/timeout.hpp>
+
+#include "copy_body.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -31,9 +34,9 @@ void request_sender::begin(bool expects_continue) noexcept {
 task<> request_sender::send() {
   begin_piece();
   const write_outcome head = co_await channel_.send_head();
-  if (!piece_ended(head, true)) co_return;
+  piece_ended(head, true);
+  if (error_) co_return;
   if (waits_for_permission()) {
-    clock_.begin_unlimited(phase::sending);
     auto limited = gyre::timeout(clock_.clamped(limits_.expect), go_on_.wait());
     (void)co_await as_expected(std::move(limited));  // NOLINT(performance-move-const-arg): takes only temporaries
   }
@@ -42,54 +45,61 @@ task<> request_sender::send() {
     co_await send_source();
   else
     co_await send_text();
+  complete_ = !error_;
   if (complete_ && !early_) clock_.begin(phase::first_byte, limits_.first_byte);
 }
 
 task<> request_sender::send_text() {
-  for (std::string_view rest = request_.body; !rest.empty();) {
+  for (std::string_view rest = request_.body; !rest.empty() && !error_;) {
     const std::string_view piece = rest.substr(0, piece_of_text);
-    const bool goes_on = co_await send_piece(piece);
-    if (!goes_on) co_return;
+    co_await write(piece);
     rest.remove_prefix(piece.size());
   }
-  complete_ = true;
 }
 
 task<> request_sender::send_source() {
   body_.used = true;
-  for (;;) {
-    const std::string_view piece = co_await next_piece();
-    count(piece.size());
-    if (piece.empty()) break;
-    const std::size_t size = piece.size();
-    bool goes_on = co_await send_piece(piece);
-    if (!goes_on) co_return;
-    body_reader* const body = bulk_body(size);
-    if (body == nullptr) continue;
-    goes_on = co_await send_bulk(*body, size);
-    if (!goes_on) co_return;
-    break;
+  if (body_reader* const from = body_.source->passes_on()) {
+    (void)co_await copy_body(*from, *this);
+  } else {
+    while (!error_) {
+      const std::string_view piece = co_await body_.source->next();
+      if (piece.empty()) break;
+      co_await write(piece);
+    }
   }
-  if (!body_.length) {
-    const std::vector<field> trailers = body_.source->trailers();
-    begin_piece();
-    const write_outcome written = co_await channel_.send_end(trailers);
-    if (!piece_ended(written, false)) co_return;
+  if (error_) co_return;
+  if (body_.length) {
+    count(0);
+    co_return;
   }
-  complete_ = true;
+  const std::vector<field> trailers = body_.source->trailers();
+  begin_piece();
+  const write_outcome written = co_await channel_.send_end(trailers);
+  piece_ended(written);
 }
 
+// No bytes means the end of the body.
 void request_sender::count(std::size_t more) {
   sent_ += more;
   if (body_.length && (sent_ > *body_.length || (more == 0 && sent_ < *body_.length)))
     throw client_error(client_errc::wrong_body_length, request_.method, request_.whole_url());
 }
 
-// Returns false when the server takes no more.
-task<bool> request_sender::send_piece(std::string_view piece) {
+task<> request_sender::write(std::string_view piece) {
+  count(piece.size());
   begin_piece();
   const write_outcome written = co_await channel_.send_piece(piece);
-  co_return piece_ended(written, false);
+  piece_ended(written);
+}
+
+task<> request_sender::write_bulk(socket_bulk& bulk) {
+  count(bulk.size());
+  writes_bulk_ = true;
+  begin_piece();
+  const write_outcome written = co_await channel_.send_bulk(bulk);
+  writes_bulk_ = false;
+  piece_ended(written);
 }
 
 void request_sender::begin_piece() noexcept {
@@ -99,17 +109,17 @@ void request_sender::begin_piece() noexcept {
   if (writes_bulk_) clock_.renew_with_progress();
 }
 
-bool request_sender::piece_ended(const write_outcome& written, bool is_head) noexcept {
+void request_sender::piece_ended(const write_outcome& written, bool is_head) noexcept {
   if (!written.error) {
     ++pieces_;
-    return true;
+    if (has_clock_) clock_.begin_unlimited(phase::sending);  // the source takes its time
+    return;
   }
   error_ = written.error;
   if (!clock_.expired() && !early_) {
     nothing_written_ = written.nothing_written && is_head;
     clock_.begin(phase::first_byte, limits_.first_byte);
   }
-  return false;
 }
 
 bool request_sender::response_came(int status) noexcept {

@@ -64,22 +64,24 @@ class request_sender {
   void note_nothing_written(bool known) noexcept { nothing_written_ = known; }
   [[nodiscard]] std::error_code error() const noexcept { return error_; }
 
+  // Pieces of a body that is passed on. See copy_body().
+  void send_head() noexcept {}  // it has been sent
+  task<> write(std::string_view piece);
+  [[nodiscard]] socket_state* bulk_socket() const noexcept {
+    return early_ || error_ ? nullptr : channel_.bulk_target();
+  }
+  task<> write_bulk(socket_bulk& bulk);
+  [[nodiscard]] bool is_cut_off() const noexcept { return static_cast<bool>(error_); }
+
  private:
   [[nodiscard]] bool waits_for_permission() const noexcept {
     return expects_continue_ && (body_.source || !request_.body.empty());
   }
   task<> send_text();
   task<> send_source();
-  GYRE_CORO_WRAPPER task<std::string_view> next_piece() {
-    if (has_clock_) clock_.begin_unlimited(phase::sending);  // the source takes its time
-    return body_.source->next();
-  }
   void count(std::size_t more);
-  task<bool> send_piece(std::string_view piece);
   void begin_piece() noexcept;
-  [[nodiscard]] bool piece_ended(const write_outcome& written, bool is_head) noexcept;
-  [[nodiscard]] body_reader* bulk_body(std::size_t size) const noexcept;
-  task<bool> send_bulk(body_reader& from, std::size_t size);
+  void piece_ended(const write_outcome& written, bool is_head = false) noexcept;
 
   http1_channel& channel_;
   phase_clock& clock_;
@@ -88,7 +90,7 @@ class request_sender {
   outgoing_body& body_;
 
   event go_on_;
-  std::error_code error_;
+  std::error_code error_;     // the server takes no more
   std::uint64_t sent_ = 0;    // bytes of the source
   std::uint64_t pieces_ = 0;  // of requests, so far
   bool expects_continue_ = false;

@@ -1,9 +1,12 @@
 // src/client/response_body.cpp: the body of a response, as it was sent or decoded.
 #include <gyre/coro/scope_exit.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/net/bulk.hpp>
 
 #include "client_exchange.hpp"
 
+#include <expected>
 #include <utility>
 
 namespace gyre::http {
@@ -50,6 +53,27 @@ task<std::string_view> client_exchange::receive_raw(std::size_t max) {
     if (send_failure_) std::rethrow_exception(std::exchange(send_failure_, nullptr));
     fail(failure);
   }
+}
+
+// The last piece stays in `bulk`, while the connection may serve others.
+task<std::size_t> client_exchange::receive_bulk(socket_bulk& bulk) {
+  channel_.release_buffer();
+  std::expected<std::size_t, std::error_code> size;
+  {
+    const scope_exit stop_clock([this]() noexcept { clock_.end(); });  // also after a cancel, which loses nothing
+    clock_.begin(phase::body, state_.options().timeouts.between_bytes);
+    if (clock_.expired())
+      size = std::unexpected(time_limit_passed());
+    else
+      size = co_await as_expected(bulk.receive(channel_.left()));
+  }
+  if (!size) {
+    give_up_connection();
+    fail(size.error());
+  }
+  channel_.bypass(*size);
+  if (channel_.at_end()) finish_connection();
+  co_return *size;
 }
 
 task<std::string_view> client_exchange::receive_decoded(std::size_t max) {
