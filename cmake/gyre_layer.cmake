@@ -4,12 +4,12 @@ set(GYRE_LAYER_TARGETS "")
 set(GYRE_LAYER_FOLDERS "")
 
 # gyre_layer(name USES other...): compiles src/<name>/, which sees include/ and its own private headers only. A layer
-# a_b is declared before layer a, is in src/a/b/, and shares include/gyre/a/ and tests/a/ with it. Layer a sees its
+# a_b is in src/a/b/, below layer a or above it, and shares include/gyre/a/ and tests/a/ with it. They see each other's
 # private headers.
 function(gyre_layer name)
   cmake_parse_arguments(LAYER "" "" "USES" ${ARGN})
-  string(REPLACE _ / folder ${name})
-  string(REGEX REPLACE /.* "" top ${folder})
+  string(REGEX REPLACE _.* "" top ${name})
+  string(REGEX REPLACE "^([^_]*)_" "\\1/" folder ${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src
        ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   foreach(other ${GYRE_LAYER_FOLDERS})
@@ -17,6 +17,11 @@ function(gyre_layer name)
   endforeach()
   set(GYRE_LAYER_FOLDERS ${GYRE_LAYER_FOLDERS} ${folder} PARENT_SCOPE)
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
+  if(TARGET gyre_${top})  # a layer above it
+    get_target_property(of_top gyre_${top} SOURCES)
+    list(REMOVE_ITEM of_top ${sources})
+    set_property(TARGET gyre_${top} PROPERTY SOURCES ${of_top})
+  endif()
   if(NOT sources)
     return()  # headers only
   endif()

@@ -49,6 +49,7 @@ SYSTEM_USERS = {
 # Classes of a layer above that a layer may declare, and why. An entry that nothing needs is an error.
 DECLARED_ABOVE = {
     ("coro", "task_local_binding"): "a pointer that coro only passes on from a task to the tasks that it starts",
+    ("http", "shared_connection_count"): "a pointer that the options of a server only pass on to it",
     ("loop", "remote_call"): "runs a function in the outermost scopes of another loop, which nobody else may enter",
 }
 # Layers that use only these headers of another layer.

@@ -13,10 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/guide/options.md"
 PROGRAM = ROOT / "build/release/bin/gyre"
 STRUCTS = {
-    "http::server_options": "http/server.hpp",
+    "http::server_options": "http/server_options.hpp",
     "http::server_limits": "http/server_limits.hpp",
     "http::server_timeouts": "http/server_limits.hpp",
-    "http::head_limits": "http/head_parser.hpp",
+    "http::head_limits": "http/parse_error.hpp",
     "listen_options": "net/tcp_listener.hpp",
     "unix_listen_options": "net/unix_listener.hpp",
     "serve_options": "net/stream_listener.hpp",

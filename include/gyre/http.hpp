@@ -3,6 +3,8 @@
 // Must not depend on: TLS, programs.
 //
 //   server           serves HTTP on a port, or on any stream
+//   server_options   what a server answers, where it listens, and its limits
+//   exchange_observer  learns of finished requests
 //   server_limits    the limits and time-outs that the server enforces on clients
 //   shared_connection_count  counts the connections of several servers together
 //   router           finds the handler of a request by its method and path
@@ -63,6 +65,7 @@
 #include <gyre/http/compress.hpp>
 #include <gyre/http/cookie.hpp>
 #include <gyre/http/cors.hpp>
+#include <gyre/http/exchange_observer.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/field_line.hpp>
 #include <gyre/http/framing.hpp>
@@ -86,6 +89,7 @@
 #include <gyre/http/router.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/server_limits.hpp>
+#include <gyre/http/server_options.hpp>
 #include <gyre/http/server_sent_events.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/http/static_files.hpp>

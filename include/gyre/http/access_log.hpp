@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
-#include <gyre/http/server.hpp>
+#include <gyre/http/exchange_observer.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -13,12 +13,6 @@
 
 namespace gyre::http {
 
-struct head_limits {
-  std::size_t target = 8192;  ///< bytes of a request's target; more: target_too_long
-  std::size_t fields = 100;   ///< more: too_many_fields
-  std::size_t size = 32'768;  ///< bytes of the whole head; more: head_too_large
-};
-
 enum class parse_state : std::uint8_t { incomplete, complete, failed };
 
 /// Parses the heads of messages, one after the other.
@@ -54,8 +48,8 @@ class GYRE_API head_parser {
 
   [[nodiscard]] parse_error error() const noexcept { return error_; }
 
-  /// A longer method is the error method_too_long. The longest registered method has 17 bytes.
-  static constexpr std::size_t max_method_size = 32;
+  /// A longer method is the error method_too_long.
+  static constexpr std::size_t max_method_size = head_limits::max_method_size;
 
   // Valid for a complete head.
   [[nodiscard]] std::size_t size() const noexcept { return at_; }

@@ -1,8 +1,9 @@
-// gyre/http/parse_error.hpp: the errors of a malformed message.
+// gyre/http/parse_error.hpp: the errors of a malformed message, and the limits of its head.
 #pragma once
 
 #include <gyre/attributes.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -11,7 +12,7 @@ namespace gyre::http {
 enum class parse_error : std::uint8_t {
   none,
   bad_method,
-  method_too_long,  ///< longer than any registered method: head_parser::max_method_size
+  method_too_long,  ///< longer than any registered method: head_limits::max_method_size
   bad_target,
   target_too_long,
   bad_version,
@@ -37,6 +38,14 @@ enum class parse_error : std::uint8_t {
   bad_chunk_extension,
   bad_chunk_end,  ///< no CR LF after the data of a chunk
   trailer_too_large,
+};
+
+/// What a head may take.
+struct head_limits {
+  static constexpr std::size_t max_method_size = 32;  ///< the longest registered method has 17 bytes
+  std::size_t target = 8192;                          ///< bytes of a request's target; more: target_too_long
+  std::size_t fields = 100;                           ///< more: too_many_fields
+  std::size_t size = 32'768;                          ///< bytes of the whole head; more: head_too_large
 };
 
 /// The status that a server answers with. RFC 9110 §15.5.

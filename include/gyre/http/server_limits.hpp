@@ -1,7 +1,7 @@
 // gyre/http/server_limits.hpp: limits and time-outs of a server.
 #pragma once
 
-#include <gyre/http/head_parser.hpp>
+#include <gyre/http/parse_error.hpp>
 
 #include <chrono>
 #include <cstddef>

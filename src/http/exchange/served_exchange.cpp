@@ -66,12 +66,12 @@ void served_exchange::note_client_left() noexcept { status_ = client_has_left; }
 
 void served_exchange::tell_observer() const noexcept {
   const std::chrono::nanoseconds passed = began_ == time_point() ? std::chrono::nanoseconds() : now() - began_;
-  server_.options.observer->answered({request_, status_, body_bytes_, passed, complete_});
+  app_.options.observer->answered({request_, status_, body_bytes_, passed, complete_});
 }
 
 task<served_exchange::end> served_exchange::answer(std::optional<started_response> started, end_source& client) {
   std::optional<task<response>> handler;  // its frame lives until the response has been sent
-  exchange_scope scope(co_await this_task_context{}, client, server_.options.timeouts);
+  exchange_scope scope(co_await this_task_context{}, client, app_.options.timeouts);
   scope_ = &scope;
   limit_ = scope.limit();
   std::optional<response> made;

@@ -11,7 +11,6 @@
 #include "exchange_scope.hpp"
 #include "response_plan.hpp"
 #include "served_request.hpp"
-#include "server/server_state.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -24,8 +23,8 @@ namespace gyre::http {
 class served_exchange {
  public:
   /// Lifetime: all of them must outlive this.
-  served_exchange(server_state& server, served_request& asked, exchange_link& link) noexcept
-      : server_(server), request_(asked), link_(link), observed_(server.options.observer != nullptr) {}
+  served_exchange(application& server, served_request& asked, exchange_link& link) noexcept
+      : app_(server), request_(asked), link_(link), observed_(server.options.observer != nullptr) {}
   served_exchange& operator=(served_exchange&&) = delete;
   ~served_exchange() {
     if (observed_) tell_observer();
@@ -69,7 +68,7 @@ class served_exchange {
   [[nodiscard]] bool has_unread_body() noexcept { return !request_.body().at_end() && !request_.body().failed(); }
   void tell_observer() const noexcept;
 
-  server_state& server_;
+  application& app_;
   served_request& request_;
   exchange_link& link_;
   exchange_scope* scope_ = nullptr;

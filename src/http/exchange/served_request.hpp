@@ -1,17 +1,32 @@
 // src/http/exchange/served_request.hpp: the part of a request that only the server sees.
 #pragma once
 
-#include <gyre/http/framing.hpp>
-#include <gyre/http/head_parser.hpp>
 #include <gyre/http/request.hpp>
+#include <gyre/http/target.hpp>
 #include <gyre/tasks/join_op.hpp>
 
+#include <new>
 #include <source_location>
+#include <span>
 #include <string_view>
+
+#include "application.hpp"
 
 namespace gyre::http {
 
-struct server_state;
+/// The head of a request, and what it arrives by. A protocol makes it of its own parts.
+struct request_head {
+  std::string_view method;
+  std::string_view target;
+  std::string_view host;          // as the fields say; an authority in the target takes precedence
+  std::string_view upgrade = {};  // the protocols that the client would rather speak on this connection
+  bool several_upgrades = false;  // several fields of that name have to be joined
+  std::span<const field> fields;
+  http::version version;
+  const address& peer;
+  body_source& body;
+  exchange_link& link;
+};
 
 /// Every request is one.
 class served_request final : public request {
@@ -20,10 +35,28 @@ class served_request final : public request {
   static served_request& of(request& r) noexcept { return static_cast<served_request&>(r); }
   static const served_request& of(const request& r) noexcept { return static_cast<const served_request&>(r); }
 
-  /// Becomes the request with this head, which `input` still holds. Nothing of the previous request remains. Errors:
-  /// std::bad_alloc, when several Upgrade fields have to be joined.
-  void begin(server_state& server, const address& peer, const head_parser& head, const framing& framed,
-             body_source& body, exchange_link& link);
+  /// Becomes the request with this head, whose text outlives the exchange. Nothing of the previous request remains.
+  /// Errors: std::bad_alloc, when several Upgrade fields have to be joined.
+  [[gnu::always_inline]] void begin(application& server, const request_head& head) {
+    owner_.check("serving");  // from here on it belongs to this loop
+    app_ = &server;
+    // In place: assigning a temporary would copy all of it once more.
+    ::new (&now_) contents{.method = head.method,
+                           .target = head.target,
+                           .parts = split_target(head.target),
+                           .host = head.host,
+                           .upgrade = head.upgrade,
+                           .fields = head.fields,
+                           .version = head.version,
+                           .peer = &head.peer,
+                           .link = &head.link,
+                           .handled_at = server.options.routes.made_at()};
+    if (!now_.parts.authority.empty()) now_.host = now_.parts.authority;
+    clear_lists();
+    body_.start(head.body, server.options.limits.body);
+    if (head.several_upgrades) [[unlikely]]
+      join_upgrades();
+  }
 
   /// Notes where a router has led the request to.
   void found_handler(const std::source_location& made_at) noexcept { now_.handled_at = made_at; }
@@ -40,14 +73,23 @@ class served_request final : public request {
   [[nodiscard]] uninterrupted_join_op end_adopted() noexcept;
   void give_up_adopted() noexcept;
 
-  /// The server that answers the request.
-  [[nodiscard]] server_state& server() const noexcept { return *server_; }
+  /// Answers the request.
+  [[nodiscard]] application& app() const noexcept { return *app_; }
   /// The line of the program that made the handler, and the pattern of its route.
   [[nodiscard]] const std::source_location& handled_at() const noexcept { return now_.handled_at; }
   [[nodiscard]] std::string_view route() const noexcept { return now_.route; }
 
  private:
-  server_state* server_ = nullptr;
+  [[gnu::always_inline]] void clear_lists() noexcept {
+    lists_.path_values.clear();
+    lists_.decoded.clear();
+    lists_.query_fields.clear();
+    lists_.attributes.clear();
+    lists_.upgrades.clear();
+  }
+  void join_upgrades();
+
+  application* app_ = nullptr;
 };
 
 }  // namespace gyre::http

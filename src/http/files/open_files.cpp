@@ -1,5 +1,5 @@
 // src/http/files/open_files.cpp: keeps files open: one fstat(2) per request, not open, fstat, close.
-#include <gyre/http/head_writer.hpp>
+#include <gyre/http/field_line.hpp>
 #include <gyre/io/wall_clock.hpp>
 
 #include "open_files.hpp"
@@ -23,9 +23,8 @@ void open_file::describe() {
   // client's copy of a file from the future never counts as current.
   const auto date = format_date(std::min(modified, io::wall_clock().tv_sec));
   fields.clear();
-  head_writer out(fields);
-  out.field("ETag", etag);
-  out.field("Last-Modified", std::string_view(date.data(), date.size()));
+  append_field_line(fields, "ETag", etag);
+  append_field_line(fields, "Last-Modified", std::string_view(date.data(), date.size()));
 }
 
 bool open_file::refresh() {

@@ -9,11 +9,11 @@
 #include <gyre/io/printable.hpp>
 
 #include "directory_listing.hpp"
+#include "exchange/served_request.hpp"
 #include "exchange/vary.hpp"
 #include "file_access.hpp"
 #include "file_answer.hpp"
 #include "served_root.hpp"
-#include "server/server_state.hpp"
 
 #include <algorithm>
 #include <array>
@@ -84,7 +84,7 @@ bool may_be_compressed(const file_answer& how, const request& r) noexcept {
   return how.varies && !r.field("Accept-Encoding").empty();
 }
 
-open_files& files_of(request& r) noexcept { return served_request::of(r).server().files; }
+open_files& files_of(request& r) noexcept { return served_request::of(r).app().files; }
 
 std::string_view last_segment(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
 
@@ -256,7 +256,7 @@ task<response> static_files::serve_directory(request& r, const opened_root& root
                           .descriptor = directory.get(),
                           .path = std::move(path),
                           .hidden = options_.hidden};
-  co_return co_await list_as_response(r, served_request::of(r).server().listings, std::move(wanted));
+  co_return co_await list_as_response(r, served_request::of(r).app().listings, std::move(wanted));
 }
 
 task<response> static_files::serve_missing(request& r, const opened_root& root, int error) const {

@@ -52,7 +52,7 @@ class connection::reset_on_abort {
 
 connection::~connection() {
   if (handed_over_ == nullptr) return;  // there was memory for serve_with_waits
-  const workspaces::lent back(server_.work, *std::exchange(handed_over_, nullptr));
+  const workspaces::lent back(shared_.work, *std::exchange(handed_over_, nullptr));
   const reset_on_abort after(*this, *back);
 }
 
@@ -65,13 +65,13 @@ task<> connection::serve_rest(bool& goes_on) {
 }
 
 bool connection::serve_at_once(buffer_lease& received) {
-  workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
+  workspaces::lent work(shared_.work, app().options.limits, app().options.timeouts, transport_);
   (*work).input.append(std::move(received));
   return serve_at_once(work);
 }
 
 bool connection::serve_at_once(std::string_view received) {
-  workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
+  workspaces::lent work(shared_.work, app().options.limits, app().options.timeouts, transport_);
   (*work).input.append(received);
   return serve_at_once(work);
 }
@@ -106,7 +106,7 @@ connection::stop connection::serve_arrived(workspace& work) {
 }
 
 task<connection::next_step> connection::serve_with_waits() {
-  const workspaces::lent lent(server_.work, *std::exchange(handed_over_, nullptr));
+  const workspaces::lent lent(shared_.work, *std::exchange(handed_over_, nullptr));
   const reset_on_abort after(*this, *lent);
   workspace& work = *lent;
   stop reached = reached_;
@@ -152,7 +152,7 @@ task<connection::next_step> connection::serve_with_waits() {
     const std::string_view head = work.input.head();
     if (behind_empty_lines(head).empty()) work.input.consume(head.size());
     if (work.input.empty()) co_return next_step::go_on;
-    if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, max_wait);
+    if (!head_due) head_due = now() + std::min(app().options.timeouts.head, max_wait);
     if (now() >= *head_due && std::exchange(late, true)) co_return co_await refuse(work, 408);
     buffer_lease received;
     const std::error_code outcome =
@@ -163,22 +163,31 @@ task<connection::next_step> connection::serve_with_waits() {
   }
 }
 
-void connection::begin_request(workspace& work) {
+[[gnu::always_inline]] inline void connection::begin_request(workspace& work) {
   work.input.consume(work.parser.size());
   work.input.before_response = this;
   work.body.begin(work.framing);
-  work.request.begin(server_, peer_, work.parser, work.framing, work.body, *this);
+  work.request.begin(app(), {.method = work.parser.method(),
+                             .target = work.parser.target(),
+                             .host = work.framing.host,
+                             .upgrade = work.framing.upgrade,
+                             .several_upgrades = work.framing.several_upgrades,
+                             .fields = work.parser.fields(),
+                             .version = work.parser.minor_version() == 0 ? version::http_1_0 : version::http_1_1,
+                             .peer = peer_,
+                             .body = work.body,
+                             .link = *this});
 }
 
 sending connection::how_to_send(const workspace& work, bool close) {
-  return {.lines = server_.lines(), .close = close, .http_1_0 = work.parser.minor_version() == 0};
+  return {.lines = shared_.lines(), .close = close, .http_1_0 = work.parser.minor_version() == 0};
 }
 
 // True for a response that is sent with its head, and after which the connection goes on.
 bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
   return (r.source == body_origin::none || (r.is_in_memory() && r.bytes().size() <= message_output::max_gathered)) &&
          work.framing.body == body_kind::none && work.framing.keep_alive && work.parser.minor_version() > 0 &&
-         !r.close_connection && !last_request() && server_.options.observer == nullptr &&
+         !r.close_connection && !last_request() && app().options.observer == nullptr &&
          work.parser.method() != "CONNECT";
 }
 
@@ -189,7 +198,7 @@ bool connection::answer_at_once(workspace& work) {
   work_ = &work;
   try {
     begin_request(work);
-    work.started.emplace(server_.options.routes.start(work.request));
+    work.started.emplace(app().options.routes.start(work.request));
   } catch (...) {  // nothing was awaited, so this is not a cancel
     if (auto failure = served_exchange::response_for_failure(work.request)) work.started.emplace(*std::move(failure));
   }
@@ -209,8 +218,8 @@ task<connection::next_step> connection::refuse(workspace& work, int status, std:
   work.framing = {};
   begin_request(work);
   const response_plan plan(answer.state(), head_only, false);
-  (void)response_sender(work.output, answer.state(), plan, {.lines = server_.lines(), .close = true}).begin();
-  served_exchange told(server_, work.request, *this);
+  (void)response_sender(work.output, answer.state(), plan, {.lines = shared_.lines(), .close = true}).begin();
+  served_exchange told(app(), work.request, *this);
   const std::uint64_t size = plan.has_body ? answer.state().bytes().size() : 0;
   told.note_answer(status, size, false);
   const std::error_code flushed = co_await work.output.flush();
@@ -220,14 +229,14 @@ task<connection::next_step> connection::refuse(workspace& work, int status, std:
 
 task<> connection::refuse_service() {
   constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
-  if (server_.refused >= most) co_return;
+  if (shared_.refused >= most) co_return;
   struct counted {
     std::size_t& count;
     explicit counted(std::size_t& c) noexcept : count(++c) {}
     counted& operator=(counted&&) = delete;
     ~counted() { --count; }
-  } const here(server_.refused);
-  const workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
+  } const here(shared_.refused);
+  const workspaces::lent work(shared_.work, app().options.limits, app().options.timeouts, transport_);
   next_step step = next_step::close;
   {
     const reset_on_abort after(*this, *work);
@@ -244,7 +253,7 @@ task<> connection::finish_connection() {
   const time_point began = now();
   buffer_lease ignored;
   for (;;) {
-    const time_point until = began + (server_.draining ? for_each_piece : in_all);
+    const time_point until = began + (app().draining ? for_each_piece : in_all);
     const auto patience = std::min<std::chrono::nanoseconds>(until - now(), for_each_piece);
     if (patience <= patience.zero()) co_return;
     const std::error_code outcome = co_await transport_.receive(ignored, patience);

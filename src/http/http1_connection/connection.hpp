@@ -7,8 +7,8 @@
 
 #include "exchange/exchange_link.hpp"
 #include "exchange/served_exchange.hpp"
+#include "http1_resources.hpp"
 #include "response_sender.hpp"
-#include "server/server_state.hpp"
 #include "transport/transport.hpp"
 #include "workspace.hpp"
 
@@ -23,8 +23,8 @@ namespace gyre::http {
 class connection final : private exchange_link {
  public:
   /// `requests` of the connection have been answered before.
-  connection(server_state& server, transport& carrier, const address& peer, std::uint64_t requests = 0) noexcept
-      : server_(server), transport_(carrier), peer_(peer), requests_(requests) {}
+  connection(http1_resources& shared, transport& carrier, const address& peer, std::uint64_t requests = 0) noexcept
+      : shared_(shared), transport_(carrier), peer_(peer), requests_(requests) {}
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
@@ -99,10 +99,12 @@ class connection final : private exchange_link {
   task<bool> take_over(protocol_handler& protocol) override;
 
   [[nodiscard]] bool last_request() const noexcept {
-    return server_.draining || requests_ >= server_.options.limits.requests_per_connection;
+    return app().draining || requests_ >= app().options.limits.requests_per_connection;
   }
 
-  server_state& server_;
+  [[nodiscard]] application& app() const noexcept { return shared_.app; }
+
+  http1_resources& shared_;
   transport& transport_;
   const address& peer_;
   workspace* work_ = nullptr;         // set while a request is being answered

@@ -29,7 +29,7 @@ task<connection::next_step> connection::answer_while_sending(workspace& work) {
 }
 
 task<connection::next_step> connection::answer(workspace& work) {
-  served_exchange here(server_, work.request, *this);
+  served_exchange here(app(), work.request, *this);
   here.start_clock();
   // Responses to earlier requests do not wait for this one.
   if (!work.output.settle(upcoming::waiting_for_handler)) {
@@ -69,13 +69,13 @@ task<connection::next_step> connection::skip_body(workspace& work) {
   }
   const event_loop& loop = event_loop::current();
   const io::monotonic_time until =
-      std::min(exchange_ends_, deadline_after(std::min(in_all, server_.options.timeouts.body)));
+      std::min(exchange_ends_, deadline_after(std::min(in_all, app().options.timeouts.body)));
   std::uint64_t most = max_skipped;
   http1_body_source& body = work.body;
   while (body.skip_arrived(most)) {
     if (body.at_end()) co_return next_step::go_on;
     const std::chrono::nanoseconds left(until - loop.now());
-    if (left <= left.zero() || server_.draining) break;
+    if (left <= left.zero() || app().draining) break;
     const std::error_code outcome = co_await work.input.receive_within(std::min(left, between_looks));
     if (outcome && outcome != time_limit_passed()) break;
   }

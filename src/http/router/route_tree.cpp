@@ -1,6 +1,6 @@
 // src/http/router/route_tree.cpp: builds the tree, and finds paths in it.
 #include <gyre/http/field.hpp>
-#include <gyre/http/head_parser.hpp>
+#include <gyre/http/parse_error.hpp>
 
 #include "route_tree.hpp"
 
@@ -89,7 +89,7 @@ void router::tree::add(std::string_view method, std::string_view pattern, handle
   for (const std::string_view known : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
     if (method != known && equal_ignoring_case(method, known))
       refuse(pattern, ("methods are case-sensitive: write \"" + std::string(known) + '"').c_str());
-  if (method.size() > head_parser::max_method_size) refuse(pattern, "the method is longer than 32 bytes");
+  if (method.size() > head_limits::max_method_size) refuse(pattern, "the method is longer than 32 bytes");
   if (!answer) refuse(pattern, "it has no handler");
   const std::vector<pattern_segment> segments = split_pattern(pattern);
   route_node& node = node_of(root, segments);

@@ -15,7 +15,7 @@ class connection_place {
  public:
   /// Returns false when there are too many. To be called once.
   [[nodiscard]] bool take(const server_state& server, const address& peer) noexcept {
-    const server_limits& limits = server.options.limits;
+    const server_limits& limits = server.app.options.limits;
     const std::size_t of_peer = limit_of(peer, limits);
     by_peer_ = of_peer < limits.connections;
     if (by_peer_ && !server.count.add(peer, of_peer)) return false;

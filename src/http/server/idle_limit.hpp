@@ -33,8 +33,8 @@ class idle_limit {
 
  private:
   static io::monotonic_time patience(const server_state& server, std::uint64_t requests) noexcept {
-    const server_timeouts& limits = server.options.timeouts;
-    return (server.draining ? limits.last_request : requests == 0 ? limits.head : limits.idle).count();
+    const server_timeouts& limits = server.app.options.timeouts;
+    return (server.app.draining ? limits.last_request : requests == 0 ? limits.head : limits.idle).count();
   }
 
   io::monotonic_time last_ = io::wait_forever;

@@ -32,8 +32,8 @@ class server_user {
   server_user& operator=(server_user&&) = delete;
   ~server_user() {
     if (--server_.users > 0) return;
-    server_.files.clear();
-    server_.listings.clear();
+    server_.app.files.clear();
+    server_.app.listings.clear();
   }
 
  private:
@@ -55,13 +55,13 @@ task<> run_here(server_state& server, Listener& listener, loop_share* share) {
   using stream = decltype(listener.accept().await_resume());
   const server_user here(server, "run");
   const std::source_location where = co_await started_by_program_at();
-  served_connections connections(co_await this_task_context{}, server.options.observe_stop, share);
+  served_connections connections(co_await this_task_context{}, server.app.options.observe_stop, share);
   socket_connections serve{server};
   // Created early: there may be no memory left when the server drains.
   constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
   auto last = shield(served_connections::serve_the_last(connections, listener, serve, no_limit, where));
   auto draining =
-      shield(drain(server, connections, served_connections::drain(connections, server.options.timeouts.drain)));
+      shield(drain(server, connections, served_connections::drain(connections, server.app.options.timeouts.drain)));
   std::exception_ptr failure;
   try {
     const served_connections::accepting accepting_here(connections);
@@ -73,7 +73,7 @@ task<> run_here(server_state& server, Listener& listener, loop_share* share) {
   } catch (...) {
     failure = std::current_exception();
   }
-  server.draining = true;
+  server.app.draining = true;
   if (!failure && !connections.forced()) co_await std::move(last);
   listener.stop();
   co_await std::move(draining);
@@ -94,14 +94,14 @@ task<> run_on_loops(server_state& server, stream_listener<Stream>& listener) {
     }
   };
   constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();  // connections above it get an answer
-  auto all = listen_on_loops(listener, loops_to_serve_on(server.options.threads), server.options.accept, no_limit,
-                             server.options.observe_stop, serve, where);
+  auto all = listen_on_loops(listener, loops_to_serve_on(server.app.options.threads), server.app.options.accept,
+                             no_limit, server.app.options.observe_stop, serve, where);
   co_await std::move(all);
 }
 
 template <class Stream>
 GYRE_CORO_WRAPPER task<> run_with(server_state& server, stream_listener<Stream>& listener) {
-  if (server.options.threads == 1) return run_here(server, listener, nullptr);
+  if (server.app.options.threads == 1) return run_here(server, listener, nullptr);
   return run_on_loops(server, listener);
 }
 
@@ -130,7 +130,7 @@ GYRE_CORO_WRAPPER task<> server::run() {
 task<> server::serve_connection(any_stream stream, address peer) {
   std::optional<server_user> user(std::in_place, state(), "serve_connection");
   any_stream here = std::move(stream);  // closed when this returns, not when the task object is destroyed
-  stream_transport carrier(here, state().options.timeouts.write);
+  stream_transport carrier(here, state().app.options.timeouts.write);
   auto both = [&](task_group& group) -> task<> {
     const counted_connection counted(state(), peer);
     stream_connection client(state(), carrier, peer);
@@ -150,11 +150,11 @@ task<> server::serve_connection(any_stream stream, address peer) {
 const std::string& server::where() const noexcept { return state().where; }
 std::size_t server::connections() const noexcept {
   state().owner.check("connections");
-  return state().options.threads == 1 ? state().open : state().count.size();
+  return state().app.options.threads == 1 ? state().open : state().count.size();
 }
 bool server::draining() const noexcept {
   state().owner.check("draining");
-  return state().draining;
+  return state().app.draining;
 }
 
 task<> serve(server_options options) {

@@ -20,7 +20,7 @@ class idle_closer : private timer {
  public:
   idle_closer(server_state& server, served_connections& accepted) noexcept : server_(server), accepted_(accepted) {
     fire = [](timer& t) noexcept { static_cast<idle_closer&>(t).close(); };
-    deadline = deadline_after(server.options.timeouts.last_request);
+    deadline = deadline_after(server.app.options.timeouts.last_request);
     if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
   }
   idle_closer& operator=(idle_closer&&) = delete;
@@ -68,10 +68,10 @@ class connection_drain : private stop_observer {
 
   void on_stop(stop_level level) noexcept {
     if (level == stop_level::forced) return group_.cancel();
-    if (!server_.options.observe_stop) return;
-    server_.draining = true;
-    arm(idle_, server_.options.timeouts.last_request);
-    arm(end_, server_.options.timeouts.drain);
+    if (!server_.app.options.observe_stop) return;
+    server_.app.draining = true;
+    arm(idle_, server_.app.options.timeouts.last_request);
+    arm(end_, server_.app.options.timeouts.drain);
   }
   static void arm(limit& clock, std::chrono::nanoseconds from_now) noexcept {
     clock.deadline = deadline_after(from_now);

@@ -1,6 +1,6 @@
 // src/http/server/socket_connection.cpp: waits for requests, and becomes a coroutine for those that take time.
 #include "socket_connection.hpp"
-#include "http1_connection/connection.hpp"
+#include "spoken_connection.hpp"
 #include "transport/secure_transport.hpp"
 #include "transport/socket_transport.hpp"
 
@@ -13,20 +13,22 @@ namespace gyre::http {
 struct socket_connection::activity {
   explicit activity(socket_connection& self) noexcept
       : carrier(self.peer_, self.encrypted_ ? 0 : self.taken_by_peer_),
-        client(self.server_, carrier_of(self), self.peer_.socket().peer, self.requests_) {}
+        client(protocol_of(self), self.server_, carrier_of(self), self.peer_.socket().peer, self.requests_) {}
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
 
   transport& carrier_of(socket_connection& self) noexcept;
+  static std::uint8_t protocol_of(const socket_connection& self) noexcept;
 
   socket_transport carrier;  // of plain text
-  connection client;
+  spoken_connection client;
   bool goes_on = false;  // set by the coroutine: the connection continues after it
 };
 
 // The additional state of an encrypted connection. Lives as long as it.
 struct socket_connection::encryption : handshakes::entry, busy_sessions::entry {
-  explicit encryption(socket_connection& self) noexcept : connection(self), carrier(self.server_, self.peer_) {
+  explicit encryption(socket_connection& self) noexcept
+      : connection(self), carrier(self.server_.encryption, self.peer_) {
     step = [](handshakes::entry& e) noexcept { static_cast<encryption&>(e).connection.serve_arrived_encrypted(); };
     give_up = [](handshakes::entry& e) noexcept {
       auto& all = static_cast<encryption&>(e);
@@ -40,12 +42,17 @@ struct socket_connection::encryption : handshakes::entry, busy_sessions::entry {
 
   socket_connection& connection;
   secure_transport carrier;
+  std::uint8_t protocol = 0;  // since the end of the handshake
   bool given_up = false;
 };
 
 inline transport& socket_connection::activity::carrier_of(socket_connection& self) noexcept {
   if (self.encrypted_) return self.encryption_->carrier;
   return carrier;
+}
+
+inline std::uint8_t socket_connection::activity::protocol_of(const socket_connection& self) noexcept {
+  return self.encrypted_ ? self.encryption_->protocol : chosen_protocol(nullptr);
 }
 
 static_assert(sizeof(void*) != 8 || sizeof(socket_connection) <= 312, "an idle connection would need a larger block");
@@ -74,7 +81,7 @@ void socket_connection::begin() noexcept {
   loop().set_running_task(this);
   if (cancel_pending) return end_connection(nullptr);
   if (place_.take(server_, peer_.socket().peer)) {
-    if (server_.options.encryption) {
+    if (server_.app.options.encryption) {
       try {
         encryption_ = new encryption(*this);
         encrypted_ = true;
@@ -82,13 +89,13 @@ void socket_connection::begin() noexcept {
         return end_connection(std::current_exception());
       }
       const io::monotonic_time now = loop().recent();
-      limit_.set_last(now +
-                      std::min<io::monotonic_time>(server_.options.timeouts.handshake.count(), io::wait_forever - now));
+      limit_.set_last(
+          now + std::min<io::monotonic_time>(server_.app.options.timeouts.handshake.count(), io::wait_forever - now));
     }
     if (begin_idling()) return;
     return serve_received();
   }
-  if (server_.options.encryption) return end_connection(nullptr);  // it would not understand an answer
+  if (server_.app.options.encryption) return end_connection(nullptr);  // it would not understand an answer
   try {
     activity_ = new activity(*this);
     run(activity_->client.refuse_service());
@@ -148,8 +155,8 @@ void socket_connection::serve_encrypted() noexcept {
   innermost = nullptr;
   if (!encryption_->carrier.in_handshake()) return serve_arrived_encrypted();
   if (encryption_->given_up || !peer_.socket().received.has_bytes()) return end_connection(nullptr);
-  server_.handshakes.add(*encryption_, server_.options.limits.handshakes);
-  server_.handshakes.wait_for_turn(*encryption_);
+  server_.encryption.handshakes.add(*encryption_, server_.app.options.limits.handshakes);
+  server_.encryption.handshakes.wait_for_turn(*encryption_);
 }
 
 void socket_connection::serve_arrived_encrypted() noexcept {
@@ -167,12 +174,13 @@ void socket_connection::serve_arrived_encrypted() noexcept {
       }
       if (carrier.has_buffered() || !received.empty()) arrival = carrier.arrived(std::move(received));
       if (in_handshake && !carrier.in_handshake()) {
-        server_.handshakes.remove(*encryption_);
+        server_.encryption.handshakes.remove(*encryption_);
         limit_.came_request();
+        encryption_->protocol = chosen_protocol(carrier.security());
       }
       const bool given_up = encryption_->given_up && carrier.in_handshake();  // one that has ended costs nothing more
       if (arrival == secure_transport::arrival::ended || given_up) return end_connection(nullptr);
-      if (arrival == secure_transport::arrival::bytes) server_.busy_sessions.note_use(*encryption_);
+      if (arrival == secure_transport::arrival::bytes) server_.encryption.busy_sessions.note_use(*encryption_);
       if (arrival == secure_transport::arrival::bytes || carrier.has_unsent()) {
         activity_ = new activity(*this);
         if (arrival == secure_transport::arrival::nothing) return run(send_rest(*encryption_, activity_->goes_on));
@@ -194,7 +202,7 @@ void socket_connection::serve_arrived_encrypted() noexcept {
 
 // Bytes of the protocol that the socket has not taken at once.
 task<> socket_connection::send_rest(encryption& of, bool& goes_on) {
-  const std::error_code sent = co_await of.carrier.write({}, {}, of.connection.server_.options.timeouts.write);
+  const std::error_code sent = co_await of.carrier.write({}, {}, of.connection.server_.app.options.timeouts.write);
   goes_on = !sent;
 }
 
@@ -210,7 +218,7 @@ bool socket_connection::may_go_on(std::uint64_t requests) noexcept {
     limit_.came_request();
     return true;
   }
-  if (server_.draining) return false;
+  if (server_.app.draining) return false;
   limit_.came_others(server_, requests_, loop().now());
   return true;
 }
@@ -271,7 +279,7 @@ void socket_connection::coroutine_left() noexcept {
 
 // The connection ends, and nothing has been reported yet.
 void socket_connection::report_failed_handshake() noexcept {
-  handshake_observer* const observer = server_.options.failed_handshakes;
+  handshake_observer* const observer = server_.app.options.failed_handshakes;
   const secure_transport& carrier = encryption_->carrier;
   if (observer == nullptr || !carrier.in_handshake()) return;
   const address& client = peer_.socket().peer;
@@ -284,7 +292,7 @@ void socket_connection::report_failed_handshake() noexcept {
   if (encryption_->given_up)
     return observer->handshake_failed(
         {.peer = client, .reason = "given up for newer ones, because of limits.handshakes"});
-  if (cancel_pending || server_.draining) return;
+  if (cancel_pending || server_.app.draining) return;
   if (loop().now() >= limit_.until())
     return observer->handshake_failed({.peer = client, .reason = "the handshake took too long"});
   if (carrier.has_begun()) observer->handshake_failed({.peer = client, .reason = "the client closed the connection"});
@@ -295,8 +303,8 @@ void socket_connection::end_connection(std::exception_ptr failure) noexcept {
   delete std::exchange(activity_, nullptr);
   loop().timers().disarm(*this);
   if (std::exchange(encrypted_, false)) {
-    server_.handshakes.remove(*encryption_);
-    server_.busy_sessions.remove(*encryption_);
+    server_.encryption.handshakes.remove(*encryption_);
+    server_.encryption.busy_sessions.remove(*encryption_);
     if (!failure) report_failed_handshake();
     encryption_->carrier.say_goodbye();
     delete encryption_;

@@ -6,7 +6,10 @@
 namespace gyre::http {
 
 stream_connection::stream_connection(server_state& server, stream_transport& carrier, const address& peer) noexcept
-    : next(server.connections), server_(server), carrier_(carrier), client_(server, carrier, peer) {
+    : next(server.connections),
+      server_(server),
+      carrier_(carrier),
+      client_(chosen_protocol(carrier.security()), server, carrier, peer) {
   if (next != nullptr) next->link = &next;
   link = &server.connections;
   server.connections = this;
@@ -34,7 +37,7 @@ task<> stream_connection::run() {
     if (!client_.serve_at_once(received)) co_await client_.serve_rest(goes_on);
     if (client_.requests() != requests_before)
       limit_.came_request();
-    else if (server_.draining)
+    else if (server_.app.draining)
       co_return;
     else
       limit_.came_others(server_, requests_before, loop.now());

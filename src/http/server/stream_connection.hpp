@@ -1,8 +1,8 @@
 // src/http/server/stream_connection.hpp: a connection over a stream that the program has given to the server.
 #pragma once
 
-#include "http1_connection/connection.hpp"
 #include "idle_limit.hpp"
+#include "spoken_connection.hpp"
 #include "transport/stream_transport.hpp"
 
 namespace gyre::http {
@@ -27,7 +27,7 @@ class stream_connection {
  private:
   server_state& server_;
   stream_transport& carrier_;
-  connection client_;
+  spoken_connection client_;
   idle_limit limit_;
   bool idle_ = false;
 };

@@ -9,7 +9,6 @@
 #include <gyre/tasks/to_thread.hpp>
 
 #include "secure_transport.hpp"
-#include "server/server_state.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,8 +29,8 @@ std::error_code broken_session() noexcept { return std::make_error_code(std::err
 }  // namespace
 
 secure_session::progress secure_transport::decrypt(std::span<std::byte> to) {
-  if (!session_) session_ = server_.options.encryption->begin();
-  if (unsent_.empty()) server_.ciphers.lend(unsent_);
+  if (!session_) session_ = shared_.options.encryption->begin();
+  if (unsent_.empty()) shared_.ciphers.lend(unsent_);
   const secure_session::progress made = session_->decrypt(input_, input_ended_, to, unsent_);
   if (made.what == secure_session::state::failed) fail(broken_session());
   return made;
@@ -40,13 +39,13 @@ secure_session::progress secure_transport::decrypt(std::span<std::byte> to) {
 bool secure_transport::encrypt(std::string_view bytes) {
   if (!error_ && (!session_ || session_->in_handshake())) fail(std::make_error_code(std::errc::not_connected));
   if (error_) return false;
-  if (unsent_.empty()) server_.ciphers.lend(unsent_);
+  if (unsent_.empty()) shared_.ciphers.lend(unsent_);
   if (!session_->encrypt(bytes_of(bytes), unsent_)) fail(broken_session());
   return !error_;
 }
 
 void secure_transport::keep_buffer() noexcept {
-  if (unsent_.empty()) server_.ciphers.give_back(unsent_);
+  if (unsent_.empty()) shared_.ciphers.give_back(unsent_);
 }
 
 // Returns false when the connection is broken, and notes why.
@@ -63,7 +62,7 @@ bool secure_transport::push(bool more) noexcept {
 
 secure_transport::arrival secure_transport::arrived(buffer_lease received) {
   if (!received.empty()) input_ = std::move(received);
-  const std::span<std::byte> plain = server_.ciphers.plain().first(max_gathered);
+  const std::span<std::byte> plain = shared_.ciphers.plain().first(max_gathered);
   const secure_session::progress made = decrypt(plain);
   if (input_.empty()) input_.release();
   // Tickets and answers to a KeyUpdate leave with the response.
@@ -87,7 +86,7 @@ void secure_transport::say_goodbye() noexcept {
   if (in_kernel_ && unsent_.empty()) (void)gyre::say_goodbye_in_kernel(stream_.native_descriptor());
 }
 
-void secure_transport::give_back_piece() noexcept { server_.ciphers.give_back_plain(std::move(piece_)); }
+void secure_transport::give_back_piece() noexcept { shared_.ciphers.give_back_plain(std::move(piece_)); }
 
 // While it waits, it holds no buffer.
 task<std::error_code> secure_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
@@ -103,7 +102,7 @@ task<std::error_code> secure_transport::receive(buffer_lease& into, std::chrono:
     if (error_) co_return error_;
     if (has_buffered() || input_ended_) {
       const bool large = input_.size() > cipher_buffers::small_plain_size;
-      piece_ = server_.ciphers.take_plain(large);
+      piece_ = shared_.ciphers.take_plain(large);
       const secure_session::progress made = decrypt(piece_.bytes());
       (void)push(false);
       keep_buffer();
@@ -140,7 +139,7 @@ task<bool> secure_transport::flush() {
     outcome = sent ? std::error_code() : sent.error();
     if (outcome) co_return false;
     leaving.clear();
-    server_.ciphers.give_back(leaving);
+    shared_.ciphers.give_back(leaving);
   }
   co_return true;
 }
@@ -217,7 +216,7 @@ task<send_file_result> secure_transport::encrypt_file(int file, std::uint64_t of
   while (result.sent < count && !in_kernel_) {
     const std::size_t most = std::min(count - result.sent, max_encrypted);
     const std::uint64_t at = offset + result.sent;
-    std::span<std::byte> plain = server_.ciphers.plain().first(most);
+    std::span<std::byte> plain = shared_.ciphers.plain().first(most);
     std::ptrdiff_t size = io::read_cached(file, plain.data(), most, at);
     if (size <= 0) {
       from_disk.resize(most);
@@ -264,7 +263,7 @@ task<bool> secure_transport::say_goodbye_in_kernel(std::chrono::nanoseconds limi
 task<> secure_transport::shutdown_write() {
   const bool in_order = session_ && !cut_off_ && !error_;
   if (in_order) session_->finish(unsent_);
-  const std::chrono::nanoseconds limit = server_.options.timeouts.write;
+  const std::chrono::nanoseconds limit = shared_.options.timeouts.write;
   bool sent = false;
   {
     const send_deadline waiting(stream_, limit, taken_within_limit, taken_);

@@ -12,12 +12,11 @@
 #include <string_view>
 
 #include "cipher_buffers.hpp"
+#include "encryption_resources.hpp"
 #include "transfer_deadline.hpp"
 #include "transport.hpp"
 
 namespace gyre::http {
-
-struct server_state;
 
 /// Lives as long as its connection. While that is idle, it holds no buffer, except for those of its session (see
 /// busy_sessions). For a large file, the kernel takes over the encryption of what is sent, if it can, and keeps it.
@@ -34,8 +33,8 @@ class secure_transport final : public transport {
   };
 
   /// Lifetime: both must outlive this.
-  secure_transport(server_state& server, socket_stream& stream) noexcept
-      : server_(server), stream_(stream), receiving_(stream) {}
+  secure_transport(encryption_resources& shared, socket_stream& stream) noexcept
+      : shared_(shared), stream_(stream), receiving_(stream) {}
   secure_transport(const secure_transport&) = delete;
   secure_transport& operator=(const secure_transport&) = delete;
   ~secure_transport() override { give_back_piece(); }
@@ -95,7 +94,7 @@ class secure_transport final : public transport {
   }
   [[nodiscard]] std::error_code outcome_of(bool written, const send_deadline& waiting) const noexcept;
 
-  server_state& server_;
+  encryption_resources& shared_;
   socket_stream& stream_;
   secure_session_owner session_;  // begins with the first bytes
   buffer_lease input_;            // encrypted bytes that were not used yet
