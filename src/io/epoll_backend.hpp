@@ -55,6 +55,7 @@ class epoll_backend : public backend {
   void end_wait(ready_list& ready) noexcept;
   [[nodiscard]] bool must_look() noexcept;
   void look(monotonic_time deadline) noexcept;
+  [[nodiscard]] int event_limit() noexcept;
   [[nodiscard]] int ask_kernel(event_batch& batch, monotonic_time deadline) noexcept;
   [[nodiscard]] uring::refusal try_wait() noexcept;
   void handle(descriptor& d, std::uint32_t events) noexcept;

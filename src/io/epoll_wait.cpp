@@ -35,6 +35,7 @@ constexpr monotonic_time connect_retry_interval = 1'000'000;
 struct epoll_backend::event_batch {
   static constexpr int room = 256;
   epoll_event events[room];
+  int limit = room;
   int count = 0;
 };
 
@@ -97,6 +98,7 @@ void epoll_backend::hand_out_bulk(ready_list& ready) noexcept {
 void epoll_backend::look(monotonic_time deadline) noexcept {
   calls_since_look_ = 0;
   event_batch batch;
+  batch.limit = event_limit();
   batch.count = ask_kernel(batch, deadline);
   batch_ = &batch;
   for (int i = 0; i < batch.count; ++i) {
@@ -109,6 +111,13 @@ void epoll_backend::look(monotonic_time deadline) noexcept {
   batch_ = nullptr;
 }
 
+// Each event may fill a buffer. Sockets that would find buffers scarce wait in the kernel instead, until tasks have given
+// some back, because such bytes are copied into allocated memory.
+int epoll_backend::event_limit() noexcept {
+  constexpr std::uint32_t min_limit = 16;  // events that fill no buffer have to arrive, too
+  return static_cast<int>(std::clamp<std::uint32_t>(buffers().before_scarce(), min_limit, event_batch::room));
+}
+
 // Returns the number of events. Returns 0 after a signal, too: the caller will wait again.
 int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexcept {
   const bool for_ever = deadline == wait_forever;
@@ -117,7 +126,7 @@ int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexc
   if (has_nanoseconds_) {
     const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
     ++system_calls_;
-    const long count = ::syscall(SYS_epoll_pwait2, epoll_, batch.events, event_batch::room, for_ever ? nullptr : &left,
+    const long count = ::syscall(SYS_epoll_pwait2, epoll_, batch.events, batch.limit, for_ever ? nullptr : &left,
                                  nullptr, std::size_t{0});
     if (count >= 0) return static_cast<int>(count);
     if (errno == EINTR) return 0;
@@ -127,7 +136,7 @@ int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexc
   const monotonic_time milliseconds = std::min<monotonic_time>((rest + 999'999) / 1'000'000, 3'600'000);
   ++system_calls_;
   const int limit = for_ever ? -1 : static_cast<int>(milliseconds);
-  const int count = ::epoll_wait(epoll_, batch.events, event_batch::room, limit);
+  const int count = ::epoll_wait(epoll_, batch.events, batch.limit, limit);
   if (count < 0 && errno != EINTR) [[unlikely]]
     stop_program_without_events(errno);  // otherwise the loop would ask again for ever
   return std::max(0, count);

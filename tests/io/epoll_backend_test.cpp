@@ -5,7 +5,10 @@
 
 #include <sys/syscall.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <deque>
 
 namespace gyre::contract {
 namespace {
@@ -32,6 +35,27 @@ TEST_F(epoll_backend_test, receives_a_message_with_two_system_calls) {
   }
   m.cancel();
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
+}
+
+TEST_F(epoll_backend_test, sockets_that_become_readable_together_do_not_make_buffers_scarce) {
+  std::deque<receiver> all;
+  for (std::uint32_t i = 0; i < backend->buffers().count(); ++i) {
+    receiver& each = all.emplace_back(backend, io::opcode::receive_many, unix_connection());
+    each.keeps_buffers = true;
+    each.submit();
+  }
+  backend.settle();
+  for (receiver& each : all) say(each.peer, "request");
+  const auto all_have_come = [&] {
+    return std::ranges::all_of(all, [](const receiver& each) { return each.bytes == "request"; });
+  };
+  while (!all_have_come()) {
+    backend.turn(now() + patience);
+    ASSERT_FALSE(backend->buffers().scarce());
+    for (receiver& each : all) each.release_kept();
+  }
+  for (receiver& each : all) each.cancel();
+  ASSERT_TRUE(backend.turn_until([&] { return std::ranges::all_of(all, &receiver::ended); }));
 }
 
 TEST_F(epoll_backend_test, sends_with_one_system_call) {

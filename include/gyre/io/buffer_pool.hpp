@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/checked_build.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -70,6 +71,11 @@ class GYRE_API buffer_pool {
   /// True when more than three quarters of the common buffers hold unread data. The rest is reserved for the next data
   /// of any connection.
   [[nodiscard]] bool scarce() const noexcept { return std::uint64_t{held()} * 4 > std::uint64_t{common_.count} * 3; }
+  /// The number of common buffers that can be filled before they are scarce.
+  [[nodiscard]] std::uint32_t before_scarce() const noexcept {
+    const std::uint32_t limit = common_.count / 4 * 3;
+    return limit - std::min(held(), limit);
+  }
 
   /// True when more than a quarter of the common buffers hold unread data. A receive that would fill many at once could
   /// then use up the reserve.
