@@ -66,7 +66,7 @@ class Client:
     def __init__(self, port, request, encrypted=False):
         self.peer = socket.create_connection(("127.0.0.1", port), timeout=60)
         self.peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.request, self.size = request, None
+        self.request, self.size, self.asked = request, None, 0
         if encrypted:
             self.peer = ANY_CERTIFICATE.wrap_socket(self.peer)
 
@@ -77,11 +77,12 @@ class Client:
             while len(received) < (self.size or self.size_of(received)):
                 piece = self.peer.recv(65_536)
                 if not piece:
-                    raise SystemExit("budgets: the server has closed a connection")
+                    raise SystemExit(f"budgets: a server has closed a connection after {self.asked} requests: "
+                                     f"{self.request}, {received[:100]}")
                 received += piece
             if not received.startswith((b"HTTP/1.1 200 ", b"+PONG")):
                 raise SystemExit(f"budgets: the server answers {received[:200]}")
-            self.size = len(received)
+            self.size, self.asked = len(received), self.asked + 1
 
     @staticmethod
     def size_of(answer):
