@@ -11,8 +11,10 @@ from pathlib import Path
 from servers import BIN, Server
 from tls import make_certificate
 
-# Requests of the two runs whose counts are subtracted, so that start and end drop out. Those of TLS differ.
-FEW, MANY, MANY_OVER_TLS = 200, 1200, 6200
+# Requests of the two runs whose counts are subtracted, so that start and end drop out. Two starts may differ by 100,000
+# instructions, which are 1 % of these requests.
+FEW, MANY = 200, 6200
+TRACED = 1000  # by strace
 ALLOCATING = {"malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc"}
 HTTP = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"
 FILE = HTTP.replace(b"/ ", b"/small ", 1)
@@ -96,10 +98,9 @@ class Client:
 
 def instructions(counted, name):
     """{NAME.instructions, NAME.allocations} of one request."""
-    end = MANY_OVER_TLS if name == "https_hello" else MANY
     few, many = (counted.with_origin(name, lambda command, request, count=count: one_run(
-        counted, name, command, request, count)) for count in (FEW, end))
-    return {f"{name}.{what}": max(0, round((most - least) / (end - FEW), 2))
+        counted, name, command, request, count)) for count in (FEW, MANY))
+    return {f"{name}.{what}": max(0, round((most - least) / (MANY - FEW), 2))
             for what, most, least in zip(("instructions", "allocations"), many, few)}
 
 
@@ -145,17 +146,17 @@ def calls_of(counted, name, command, request, backend):
             subprocess.run([*strace, "env", f"GYRE_BACKEND={backend}", *command, str(count)], check=True, timeout=120,
                            capture_output=True)
             return calls_in(log)
-        return (run(MANY) - run(FEW)) / (MANY - FEW)
+        return (run(FEW + TRACED) - run(FEW)) / TRACED
     with Server(name, ["env", f"GYRE_BACKEND={backend}", *command], counted.scratch, cores=None) as server:
         client = Client(server.port, request, "--tls-cert" in command)
         client.ask(FEW)
         tracer = subprocess.Popen([*strace, "-p", str(server.process.pid)], stderr=subprocess.PIPE, text=True)
         if "attached" not in (said := tracer.stderr.readline()):
             raise SystemExit(f"budgets: strace: {said}")
-        client.ask(MANY)
+        client.ask(TRACED)
         tracer.send_signal(signal.SIGINT)
         tracer.communicate(timeout=60)
-    return calls_in(log) / MANY
+    return calls_in(log) / TRACED
 
 
 def calls_in(log):
