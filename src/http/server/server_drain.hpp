@@ -29,7 +29,8 @@ class idle_closer : private timer {
  private:
   void close() noexcept {
     accepted_.for_each_socket(&socket_connection::end_if_idle);
-    for (stream_connection* each = server_.connections; each != nullptr; each = each->next) each->interrupt_if_idle();
+    for (stream_connection* each = server_.connections.first(); each != nullptr; each = each->next)
+      each->interrupt_if_idle();
   }
 
   server_state& server_;

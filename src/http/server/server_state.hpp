@@ -4,6 +4,7 @@
 #include <gyre/coro/context.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
+#include <gyre/io/node_list.hpp>
 #include <gyre/loop/owner_loop.hpp>
 #include <gyre/net/unix_listener.hpp>
 
@@ -33,7 +34,7 @@ struct server_state {
   any_listener listener;
   std::string where;
   std::size_t users = 0;                     // active uses on a loop; the last one releases what belongs to that loop
-  stream_connection* connections = nullptr;  // list of the connections over other streams than sockets
+  node_list<stream_connection> connections;  // those over other streams than sockets
   std::size_t open = 0;
   owner_loop_of<"an http::server"> owner;
   shared_connection_count& count;

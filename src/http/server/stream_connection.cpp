@@ -6,19 +6,13 @@
 namespace gyre::http {
 
 stream_connection::stream_connection(server_state& server, stream_transport& carrier, const address& peer) noexcept
-    : next(server.connections),
-      server_(server),
-      carrier_(carrier),
-      client_(chosen_protocol(carrier.security()), server, carrier, peer) {
-  if (next != nullptr) next->link = &next;
-  link = &server.connections;
-  server.connections = this;
+    : server_(server), carrier_(carrier), client_(chosen_protocol(carrier.security()), server, carrier, peer) {
+  server.connections.link_last(*this);
   ++server.open;
 }
 
 stream_connection::~stream_connection() {
-  *link = next;
-  if (next != nullptr) next->link = link;
+  server_.connections.unlink(*this);
   --server_.open;
 }
 

@@ -21,8 +21,8 @@ class stream_connection {
     if (idle_) carrier_.interrupt();
   }
 
+  stream_connection* previous = nullptr;
   stream_connection* next = nullptr;
-  stream_connection** link = nullptr;
 
  private:
   server_state& server_;
