@@ -1,59 +1,11 @@
 // src/http/server/socket_connection.cpp: waits for requests, and becomes a coroutine for those that take time.
 #include "socket_connection.hpp"
-#include "spoken_connection.hpp"
-#include "transport/secure_transport.hpp"
-#include "transport/socket_transport.hpp"
+#include "socket_activity.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace gyre::http {
-
-// From the arrival of bytes to the end of their answers.
-struct socket_connection::activity {
-  explicit activity(socket_connection& self) noexcept
-      : carrier(self.peer_, self.encrypted_ ? 0 : self.taken_by_peer_),
-        client(protocol_of(self), self.server_, carrier_of(self), self.peer_.socket().peer, self.requests_) {}
-  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
-
-  transport& carrier_of(socket_connection& self) noexcept;
-  static std::uint8_t protocol_of(const socket_connection& self) noexcept;
-
-  socket_transport carrier;  // of plain text
-  spoken_connection client;
-  bool goes_on = false;  // set by the coroutine: the connection continues after it
-};
-
-// The additional state of an encrypted connection. Lives as long as it.
-struct socket_connection::encryption : handshakes::entry, busy_sessions::entry {
-  explicit encryption(socket_connection& self) noexcept
-      : connection(self), carrier(self.server_.encryption, self.peer_) {
-    step = [](handshakes::entry& e) noexcept { static_cast<encryption&>(e).connection.serve_arrived_encrypted(); };
-    give_up = [](handshakes::entry& e) noexcept {
-      auto& all = static_cast<encryption&>(e);
-      all.given_up = true;
-      if (all.connection.is_idle()) cancel_idle(all.connection);
-    };
-    keep_buffers = [](busy_sessions::entry& e, bool keep) noexcept {
-      static_cast<encryption&>(e).carrier.keep_buffers(keep);
-    };
-  }
-
-  socket_connection& connection;
-  secure_transport carrier;
-  std::uint8_t protocol = 0;  // since the end of the handshake
-  bool given_up = false;
-};
-
-inline transport& socket_connection::activity::carrier_of(socket_connection& self) noexcept {
-  if (self.encrypted_) return self.encryption_->carrier;
-  return carrier;
-}
-
-inline std::uint8_t socket_connection::activity::protocol_of(const socket_connection& self) noexcept {
-  return self.encrypted_ ? self.encryption_->protocol : chosen_protocol(nullptr);
-}
 
 static_assert(sizeof(void*) != 8 || sizeof(socket_connection) <= 312, "an idle connection would need a larger block");
 
@@ -150,62 +102,6 @@ void socket_connection::serve_received() noexcept {
   } while (!begin_idling());
 }
 
-// The same for an encrypted connection. Its handshake waits for its turn.
-void socket_connection::serve_encrypted() noexcept {
-  innermost = nullptr;
-  if (!encryption_->carrier.in_handshake()) return serve_arrived_encrypted();
-  if (encryption_->given_up || !peer_.socket().received.has_bytes()) return end_connection(nullptr);
-  server_.encryption.handshakes.add(*encryption_, server_.app.options.limits.handshakes);
-  server_.encryption.handshakes.wait_for_turn(*encryption_);
-}
-
-void socket_connection::serve_arrived_encrypted() noexcept {
-  loop().set_running_task(this);
-  socket_state& socket = peer_.socket();
-  secure_transport& carrier = encryption_->carrier;
-  do {
-    const bool in_handshake = carrier.in_handshake();
-    auto arrival = secure_transport::arrival::ended;
-    try {
-      buffer_lease received;
-      if (!carrier.has_buffered() && socket.received.has_bytes()) {
-        received = socket.received.take();
-        socket.reader_took();
-      }
-      if (carrier.has_buffered() || !received.empty()) arrival = carrier.arrived(std::move(received));
-      if (in_handshake && !carrier.in_handshake()) {
-        server_.encryption.handshakes.remove(*encryption_);
-        limit_.came_request();
-        encryption_->protocol = chosen_protocol(carrier.security());
-      }
-      const bool given_up = encryption_->given_up && carrier.in_handshake();  // one that has ended costs nothing more
-      if (arrival == secure_transport::arrival::ended || given_up) return end_connection(nullptr);
-      if (arrival == secure_transport::arrival::bytes) server_.encryption.busy_sessions.note_use(*encryption_);
-      if (arrival == secure_transport::arrival::bytes || carrier.has_unsent()) {
-        activity_ = new activity(*this);
-        if (arrival == secure_transport::arrival::nothing) return run(send_rest(*encryption_, activity_->goes_on));
-        if (!activity_->client.serve_at_once(carrier.decrypted()))
-          return run(activity_->client.serve_rest(activity_->goes_on));
-      }
-    } catch (...) {  // no memory, or no certificate
-      return end_connection(std::current_exception());
-    }
-    std::uint64_t requests = requests_;
-    if (activity_ != nullptr) {
-      requests = activity_->client.requests();
-      delete std::exchange(activity_, nullptr);
-    }
-    const bool only_handshake = in_handshake && requests == requests_;  // a request may come with its last bytes
-    if (!only_handshake && !may_go_on(requests)) return end_connection(nullptr);
-  } while (!begin_idling());
-}
-
-// Bytes of the protocol that the socket has not taken at once.
-task<> socket_connection::send_rest(encryption& of, bool& goes_on) {
-  const std::error_code sent = co_await of.carrier.write({}, {}, of.connection.server_.app.options.timeouts.write);
-  goes_on = !sent;
-}
-
 bool socket_connection::is_readable() const noexcept {
   return peer_.socket().received.readable() || (encrypted_ && encryption_->carrier.has_buffered());
 }
@@ -275,27 +171,6 @@ void socket_connection::coroutine_left() noexcept {
   loop().set_running_task(this);
   if (!may_go_on(requests)) return end_connection(nullptr);
   if (!begin_idling()) serve_received();
-}
-
-// The connection ends, and nothing has been reported yet.
-void socket_connection::report_failed_handshake() noexcept {
-  handshake_observer* const observer = server_.app.options.failed_handshakes;
-  const secure_transport& carrier = encryption_->carrier;
-  if (observer == nullptr || !carrier.in_handshake()) return;
-  const address& client = peer_.socket().peer;
-  try {
-    if (const std::string said = carrier.failure(); !said.empty())
-      return observer->handshake_failed({.peer = client, .reason = said});
-  } catch (...) {  // no memory
-    return observer->handshake_failed({.peer = client, .reason = "no memory"});
-  }
-  if (encryption_->given_up)
-    return observer->handshake_failed(
-        {.peer = client, .reason = "given up for newer ones, because of limits.handshakes"});
-  if (cancel_pending || server_.app.draining) return;
-  if (loop().now() >= limit_.until())
-    return observer->handshake_failed({.peer = client, .reason = "the handshake took too long"});
-  if (carrier.has_begun()) observer->handshake_failed({.peer = client, .reason = "the client closed the connection"});
 }
 
 void socket_connection::end_connection(std::exception_ptr failure) noexcept {
