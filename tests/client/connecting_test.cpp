@@ -1,7 +1,11 @@
-// tests/client/connecting_test.cpp: a host with several addresses, some of which are no good. RFC 8305.
+// tests/client/connecting_test.cpp: a host with several addresses, some of which are no good: RFC 8305. Unix sockets.
 #include "tests/client/scripted_server.hpp"
 
+#include <unistd.h>
+
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace gyre_test;
@@ -61,7 +65,7 @@ TEST(client_connecting, an_address_that_says_nothing_has_a_start_of_250_ms) {
   });
 }
 
-TEST(client_connecting, an_address_that_refuses_has_none) {
+TEST(client_connecting, an_address_that_refuses_has_no_start) {
   with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
     auto options = with_addresses({at("127.0.0.3"), at("127.0.0.4"), at("::1"), at("127.0.0.1")});
     options.connecting.attempt_delay = 1h;
@@ -94,5 +98,25 @@ TEST(client_connecting, the_address_that_connects_first_is_the_one_for_the_hands
     EXPECT_EQ(co_await error_of(client.get(named(server, "https"))),
               "GET " + named(server, "https") + " (TLS handshake): timed out after 60 ms");
     EXPECT_EQ(server.connections(), 0) << "the next address was tried beside a handshake";
+  });
+}
+
+TEST(client_connecting, requests_go_to_a_unix_socket_whatever_the_host) {
+  run_real([]() -> gyre::task<> {
+    http::server_options options;
+    options.listen = "unix:@gyre-client-test-" + std::to_string(::getpid());
+    options.routes = [](http::request& request) { return http::response::text(std::string(request.host())); };
+    http::server server(std::move(options));
+    auto serving = gyre::spawn(server.run());
+    {
+      http::client client({.unix_socket = server.where().substr(5)});
+      EXPECT_EQ(co_await fetched(client, "http://any.test/"), "any.test");
+      EXPECT_EQ(co_await fetched(client, "http://any.test/"), "any.test");
+      EXPECT_EQ(client.counts().opened, 1U);
+    }
+    serving.cancel();
+    co_await serving.wait();
+    http::client client({.unix_socket = "/nowhere/x.sock"});
+    EXPECT_EQ(co_await fetched(client, "http://a/"), "connect /nowhere/x.sock: No such file or directory");
   });
 }

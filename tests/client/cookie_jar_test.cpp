@@ -91,13 +91,13 @@ TEST(cookie_jar, no_host_sets_cookies_for_a_suffix_in_the_list_of_libpsl) {
   EXPECT_EQ(kept("http://co.uk/", "x=1; Domain=co.uk"), "x=1") << "the host itself";
 }
 #else
-TEST(cookie_jar, without_libpsl_only_domains_without_a_dot_are_public) {
+TEST(cookie_jar, only_domains_without_a_dot_are_public_without_libpsl) {
   EXPECT_EQ(kept("http://a.com/", "x=1; Domain=com"), "");
   EXPECT_EQ(kept("http://a.co.uk/", "x=1; Domain=co.uk"), "x=1");
 }
 #endif
 
-TEST(cookie_jar, expired_cookies_go) {
+TEST(cookie_jar, cookies_that_have_expired_are_forgotten) {
   jar all;
   all.set("http://a.test/", "x=1; Max-Age=10").set("http://a.test/", "y=2; Expires=Tue, 14 Nov 2023 22:14:00 GMT");
   EXPECT_EQ(all.get("http://a.test/", 9), "x=1; y=2");

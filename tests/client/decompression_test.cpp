@@ -57,6 +57,27 @@ peer_script answers_in(std::string coding, std::string body) {
 }
 
 const std::vector<std::string> codings = {"gzip", "br", "zstd"};
+const std::string undecodable = "GET URL: the body of the response cannot be decompressed";
+
+/// Expects that this body ends with the error of one that expands too much.
+void expect_stopped(const std::string& coding, const std::string& body, http::client_limits limits) {
+  with_client(answers_in(coding, body),
+              [&](http::client& client, scripted_server& server) -> gyre::task<> {
+                auto response = co_await client.get(server.url());
+                std::size_t read = 0;
+                std::string error;
+                try {
+                  for (std::size_t size = 1; size > 0; read += size) size = (co_await response.body().receive()).size();
+                } catch (const http::client_error& failure) {
+                  error = failure.what();
+                }
+                EXPECT_NE(error.find("the decompressed body of the response is beyond the limit"), std::string::npos)
+                    << coding;
+                EXPECT_LT(read, 7'000'000U);
+                EXPECT_EQ(client.counts().in_use, 0U);
+              },
+              {.limits = limits});
+}
 
 }  // namespace
 
@@ -66,8 +87,7 @@ TEST(client_decompression, every_coding_of_the_server_is_understood) {
     const std::string body = encoded(text, coding);
     if (body.empty()) continue;
     EXPECT_LT(body.size(), text.size());
-    with_server(answers_in(coding, body), [&](scripted_server& server) -> gyre::task<> {
-      http::client client;
+    with_client(answers_in(coding, body), [&](http::client& client, scripted_server& server) -> gyre::task<> {
       auto response = co_await client.get(server.url());
       EXPECT_FALSE(response.body().length().has_value());
       EXPECT_EQ(response.field("Content-Encoding"), coding);
@@ -93,37 +113,23 @@ TEST(client_decompression, deflate_is_understood_with_and_without_the_zlib_forma
   std::string checksum;  // Adler-32: RFC 1950 §8.2
   for (const std::uint32_t part : {high >> 8U, high, low >> 8U, low}) checksum += static_cast<char>(part & 0xFFU);
   const std::string zlib = "\x78\x9c" + raw + checksum;
-  const auto got = [](const std::string& body) {
-    std::string result;
-    with_server(answers_in("deflate", body), [&](scripted_server& server) -> gyre::task<> {
-      http::client client;
-      result = co_await fetched(client, server.url());
-    });
-    return result;
-  };
-  EXPECT_TRUE(got(raw) == text);
-  EXPECT_TRUE(got(zlib) == text);
-  EXPECT_EQ(got(""), "");
-  EXPECT_NE(got(zlib + "more").find("cannot be decompressed"), std::string::npos);
-  EXPECT_NE(got(raw.substr(0, raw.size() - 1)).find("GET URL: "), std::string::npos);
-  EXPECT_NE(got("\x78\x9c" + raw + "abcd").find("cannot be decompressed"), std::string::npos) << "a wrong checksum";
+  expect_fetched(answers_in("deflate", raw), text);
+  expect_fetched(answers_in("deflate", zlib), text);
+  expect_fetched(answers_in("deflate", ""), "");
+  expect_fetched(answers_in("deflate", zlib + "more"), undecodable);
+  expect_fetched(answers_in("deflate", raw.substr(0, raw.size() - 1)), undecodable + ": it is cut off");
+  expect_fetched(answers_in("deflate", "\x78\x9c" + raw + "abcd"), undecodable);  // a wrong checksum
 }
 
-TEST(client_decompression, is_asked_for_unless_the_program_does_or_wants_a_range) {
+TEST(client_decompression, codings_are_asked_for_unless_the_program_does_or_wants_a_range) {
   const auto asked = [](auto change) {
     std::string seen;
-    with_server(
-        [&](peer& client) -> gyre::task<> {
-          seen = co_await client.request();
-          co_await client.answer("hello");
-        },
-        [&](scripted_server& server) -> gyre::task<> {
-          http::client client;
-          auto request = client.request("GET", server.url());
-          change(request);
-          auto response = co_await request.send();
-          EXPECT_EQ(co_await response.read_all(), "hello");
-        });
+    with_client(keeps_request(seen), [&](http::client& client, scripted_server& server) -> gyre::task<> {
+      auto request = client.request("GET", server.url());
+      change(request);
+      auto response = co_await request.send();
+      EXPECT_EQ(co_await response.read_all(), "hello");
+    });
     const std::size_t at = seen.find("Accept-Encoding: ");
     return at == std::string::npos ? std::string() : seen.substr(at + 17, seen.find("\r\n", at) - at - 17);
   };
@@ -133,33 +139,19 @@ TEST(client_decompression, is_asked_for_unless_the_program_does_or_wants_a_range
 }
 
 TEST(client_decompression, a_coding_that_was_not_asked_for_is_left_alone) {
-  with_server(answers_in("gzip", "not gzip"), [](scripted_server& server) -> gyre::task<> {
-    http::client client({.decompress = false});
-    EXPECT_EQ(co_await fetched(client, server.url()), "not gzip");
-  });
-  with_server(answers_in("unheard-of", "abc"), [](scripted_server& server) -> gyre::task<> {
-    http::client client;
-    EXPECT_EQ(co_await fetched(client, server.url()), "abc");
-  });
+  expect_fetched(answers_in("gzip", "not gzip"), "not gzip", {.decompress = false});
+  expect_fetched(answers_in("unheard-of", "abc"), "abc");
 }
 
 TEST(client_decompression, a_body_that_is_cut_or_malformed_is_an_error) {
   const std::string text = compressible_text(2000);
-  const std::string sentence = "GET URL: the body of the response cannot be decompressed";
   for (const std::string& coding : codings) {
+    SCOPED_TRACE(coding);
     const std::string body = encoded(text, coding);
     if (body.empty()) continue;
     for (std::size_t at = 1; at < body.size(); at += 1 + body.size() / 50)
-      with_server(answers_in(coding, body.substr(0, at)), [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        EXPECT_EQ(co_await fetched(client, server.url()), sentence + ": it is cut off") << coding << at;
-      });
-    with_server(answers_in(coding, "this is no such coding, whatever it says"),
-                [&](scripted_server& server) -> gyre::task<> {
-                  http::client client;
-                  EXPECT_EQ(co_await fetched(client, server.url()), sentence) << coding;
-                  EXPECT_EQ(client.counts().in_use, 0U);
-                });
+      expect_fetched(answers_in(coding, body.substr(0, at)), undecodable + ": it is cut off");
+    expect_fetched(answers_in(coding, "this is no such coding, whatever it says"), undecodable);
   }
 }
 
@@ -168,98 +160,41 @@ TEST(client_decompression, a_bomb_is_stopped_while_it_expands) {
     const std::string body = encoded(std::string(12'000'000, 'a'), coding);
     if (body.empty()) continue;
     EXPECT_LT(body.size(), 60'000U);
-    for (const bool by_ratio : {true, false})
-      with_server(answers_in(coding, body), [&](scripted_server& server) -> gyre::task<> {
-        http::client_options options;
-        if (by_ratio)
-          options.limits.expansion = 100;
-        else
-          options.limits.decompressed = 1'000'000, options.limits.expansion = 1'000'000;
-        http::client client(options);
-        auto response = co_await client.get(server.url());
-        std::size_t read = 0;
-        std::string error;
-        try {
-          for (;;) {
-            const std::string_view piece = co_await response.body().receive();
-            if (piece.empty()) break;
-            read += piece.size();
-          }
-        } catch (const http::client_error& failure) {
-          error = failure.what();
-        }
-        EXPECT_NE(error.find("the decompressed body of the response is beyond the limit"), std::string::npos) << coding;
-        EXPECT_LT(read, 7'000'000U);
-        EXPECT_EQ(client.counts().in_use, 0U);
-      });
+    expect_stopped(coding, body, {.expansion = 100});
+    expect_stopped(coding, body, {.decompressed = 1'000'000, .expansion = 1'000'000});
   }
 }
 
 TEST(client_decompression, an_empty_body_and_a_head_have_nothing_to_decompress) {
-  with_server(answers_in("gzip", ""), [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(answers_in("gzip", ""), [](http::client& client, scripted_server& server) -> gyre::task<> {
     EXPECT_EQ(co_await fetched(client, server.url()), "");
     auto response = co_await client.head(server.url());
     EXPECT_EQ(co_await response.read_all(), "");
   });
 }
 
-namespace {
-
-/// Whether this build asks for the coding.
-bool is_known(std::string_view coding) {
-  bool known = false;
-  with_server(
-      [&](peer& client) -> gyre::task<> {
-        const std::string request = co_await client.request();
-        known = request.substr(request.find("Accept-Encoding: ")).find(coding) < request.size();
-        co_await client.answer("");
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        (void)co_await fetched(client, server.url());
-      });
-  return known;
-}
-
-}  // namespace
-
 // RFC 9659: a window is memory that the server makes the client use.
 TEST(client_decompression, a_zstd_frame_may_have_a_window_of_8_mib_and_no_larger_one) {
-  if (!is_known("zstd")) GTEST_SKIP() << "built without zstd";
-  const auto got = [](int exponent) {
-    using namespace std::string_literals;
+  using namespace std::string_literals;
+  if (encoded("text", "zstd").empty()) GTEST_SKIP() << "built without zstd";
+  for (const int exponent : {13, 14, 15, 20, 31}) {
     const std::string frame = "\x28\xb5\x2f\xfd\0"s + static_cast<char>(exponent << 3U) +
                               "\x29\0\0hello"s;  // one block as it is: RFC 8878 §3.1.1
-    std::string result;
-    with_server(answers_in("zstd", frame), [&](scripted_server& server) -> gyre::task<> {
-      http::client client;
-      result = co_await fetched(client, server.url());
-      EXPECT_EQ(client.counts().in_use, 0U);
-    });
-    return result;
-  };
-  EXPECT_EQ(got(13), "hello");
-  for (const int exponent : {14, 15, 20, 31})
-    EXPECT_EQ(got(exponent), "GET URL: the body of the response cannot be decompressed");
+    expect_fetched(answers_in("zstd", frame), exponent == 13 ? "hello" : undecodable);
+  }
 }
 
 TEST(client_decompression, identity_is_no_coding) {
   const std::string text = compressible_text(2000);
   const std::string once = encoded(text, "gzip");
   if (once.empty()) GTEST_SKIP() << "built without zlib";
-  for (const std::string fields :
-       {"Content-Encoding: gzip, identity\r\n", "Content-Encoding: identity\r\nContent-Encoding: GZIP,\r\n"})
-    with_server(answers_once("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: " + std::to_string(once.size()) +
-                             "\r\n\r\n" + once),
-                [&](scripted_server& server) -> gyre::task<> {
-                  http::client client;
-                  auto response = co_await client.get(server.url());
-                  EXPECT_TRUE(response.body().is_decompressed());
-                  EXPECT_TRUE(co_await response.read_all() == text) << fields;
-                });
-  with_server(answers_in("identity", "abc"), [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  for (const std::string coding : {"gzip, identity", "identity\r\nContent-Encoding: GZIP,"})
+    with_client(answers_in(coding, once), [&](http::client& client, scripted_server& server) -> gyre::task<> {
+      auto response = co_await client.get(server.url());
+      EXPECT_TRUE(response.body().is_decompressed());
+      EXPECT_TRUE(co_await response.read_all() == text) << coding;
+    });
+  with_client(answers_in("identity", "abc"), [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto response = co_await client.get(server.url());
     EXPECT_FALSE(response.body().is_decompressed());
     EXPECT_EQ(co_await response.read_all(), "abc");
@@ -269,16 +204,9 @@ TEST(client_decompression, identity_is_no_coding) {
 TEST(client_decompression, a_body_with_several_codings_is_left_alone) {
   const std::string once = encoded(compressible_text(2000), "gzip");
   if (once.empty()) GTEST_SKIP() << "built without zlib";
-  for (const std::string fields :
-       {"Content-Encoding: gzip, gzip\r\n", "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
-        "Content-Encoding: gzip\r\nContent-Encoding: br\r\n",
-        "Content-Encoding: gzip,gzip,gzip,gzip,gzip,gzip,gzip,gzip\r\n"})
-    with_server(answers_once("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: " + std::to_string(once.size()) +
-                             "\r\n\r\n" + once),
-                [&](scripted_server& server) -> gyre::task<> {
-                  http::client client;
-                  EXPECT_TRUE(co_await fetched(client, server.url()) == once) << fields;
-                });
+  for (const std::string codings_of_it : {"gzip, gzip", "gzip\r\nContent-Encoding: gzip",
+                                          "gzip\r\nContent-Encoding: br", "gzip,gzip,gzip,gzip,gzip,gzip"})
+    expect_fetched(answers_in(codings_of_it, once), once);
 }
 
 TEST(client_decompression, a_bomb_in_many_members_or_as_deflate_is_stopped_too) {
@@ -287,14 +215,8 @@ TEST(client_decompression, a_bomb_in_many_members_or_as_deflate_is_stopped_too) 
   std::string members;
   for (int i = 0; i < 12; ++i) members += member;
   const std::string bomb = encoded(std::string(12'000'000, 'a'), "gzip");
-  const std::string raw = bomb.substr(10, bomb.size() - 18);
-  for (const auto& [coding, body] : {std::pair("gzip", members), std::pair("deflate", raw)})
-    with_server(answers_in(coding, body), [&](scripted_server& server) -> gyre::task<> {
-      http::client client({.limits = {.decompressed = 2'000'000, .expansion = 1'000'000}});
-      const std::string error = co_await fetched(client, server.url());
-      EXPECT_NE(error.find("the decompressed body of the response is beyond the limit"), std::string::npos) << error;
-      EXPECT_EQ(client.counts().in_use, 0U);
-    });
+  expect_stopped("gzip", members, {.decompressed = 2'000'000, .expansion = 1'000'000});
+  expect_stopped("deflate", bomb.substr(10, bomb.size() - 18), {.decompressed = 2'000'000, .expansion = 1'000'000});
 }
 
 TEST(client_decompression, a_bomb_that_comes_slowly_and_in_chunks_is_stopped_where_it_stands) {

@@ -71,8 +71,7 @@ gyre::task<> answer_each_piece(peer& client) {
 }  // namespace
 
 TEST(client_full_duplex, a_response_is_read_while_the_request_is_sent) {
-  with_server(answer_each_piece, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(answer_each_piece, [](http::client& client, scripted_server& server) -> gyre::task<> {
     piece_queue source;
     auto response = co_await post(client, server, source).send();
     EXPECT_EQ(response.status(), 200);
@@ -91,84 +90,58 @@ TEST(client_full_duplex, a_response_is_read_while_the_request_is_sent) {
 }
 
 TEST(client_full_duplex, the_body_of_a_complete_response_ends_when_the_request_has_been_sent) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.answer("ok");
-        while (!client.received().ends_with("0\r\n\r\n")) {
-          const bool more = co_await client.receive();
-          if (!more) co_return;
-        }
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        piece_queue source;
-        auto response = co_await post(client, server, source).send();
-        const std::string_view got = co_await response.body().receive();
-        EXPECT_EQ(got, "ok");
-        EXPECT_FALSE(response.body().at_end());
-        EXPECT_FALSE(response.body().has_failed());
-        source.add("a");
-        co_await gyre::sleep(600ms);
-        source.add("b");
-        auto rest = response.body().receive();
-        source.end();
-        EXPECT_EQ(co_await std::move(rest), "");
-        EXPECT_EQ(client.counts().idle, 1U);
-      });
+  with_client(answers_around("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", ""),
+              [](http::client& client, scripted_server& server) -> gyre::task<> {
+                piece_queue source;
+                auto response = co_await post(client, server, source).send();
+                const std::string_view got = co_await response.body().receive();
+                EXPECT_EQ(got, "ok");
+                EXPECT_FALSE(response.body().at_end());
+                EXPECT_FALSE(response.body().has_failed());
+                source.add("a");
+                co_await gyre::sleep(600ms);
+                source.add("b");
+                auto rest = response.body().receive();
+                source.end();
+                EXPECT_EQ(co_await std::move(rest), "");
+                EXPECT_EQ(client.counts().idle, 1U);
+              });
 }
 
 TEST(client_full_duplex, a_source_that_delivers_nothing_after_a_complete_response_is_given_up_after_a_second) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.answer("ok");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        piece_queue source;
-        auto response = co_await post(client, server, source).send();
-        const gyre::time_point before = gyre::now();
-        EXPECT_EQ(co_await response.read_all(), "ok");
-        EXPECT_GE(gyre::now() - before, 900ms);
-        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-      });
+  with_client(answers_early("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+              [](http::client& client, scripted_server& server) -> gyre::task<> {
+                piece_queue source;
+                auto response = co_await post(client, server, source).send();
+                const gyre::time_point before = gyre::now();
+                EXPECT_EQ(co_await response.read_all(), "ok");
+                EXPECT_GE(gyre::now() - before, 900ms);
+                EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+              });
 }
 
 TEST(client_full_duplex, progress_of_the_request_extends_the_time_for_the_response) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.receive();
-        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        while (!client.received().ends_with("0\r\n\r\n")) {
-          const bool more = co_await client.receive();
-          if (!more) co_return;
-        }
-        co_await client.send("2\r\nok\r\n0\r\n\r\n");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.between_bytes = 1500ms}});
-        piece_queue source;
-        auto response = co_await post(client, server, source).send();
-        auto slow = [&](gyre::task_group& group) -> gyre::task<> {
-          auto feed = [&source]() -> gyre::task<> {
-            for (int i = 0; i < 10; ++i) {
-              source.add("x");
-              co_await gyre::sleep(200ms);
-            }
-            source.end();
-          };
-          group.spawn(feed);
-          EXPECT_EQ(co_await response.read_all(), "ok");
-        };
-        co_await gyre::task_group::scope(slow);
-      });
+  with_server(answers_around("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "2\r\nok\r\n0\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client({.timeouts = {.between_bytes = 1500ms}});
+                piece_queue source;
+                auto response = co_await post(client, server, source).send();
+                auto slow = [&](gyre::task_group& group) -> gyre::task<> {
+                  auto feed = [&source]() -> gyre::task<> {
+                    for (int i = 0; i < 10; ++i) {
+                      source.add("x");
+                      co_await gyre::sleep(200ms);
+                    }
+                    source.end();
+                  };
+                  group.spawn(feed);
+                  EXPECT_EQ(co_await response.read_all(), "ok");
+                };
+                co_await gyre::task_group::scope(slow);
+              });
 }
 
-TEST(client_full_duplex, without_progress_in_either_direction_the_request_and_then_the_response_end) {
+TEST(client_full_duplex, the_request_and_then_the_response_end_without_progress_in_either_direction) {
   with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
               [](scripted_server& server) -> gyre::task<> {
                 http::client client({.timeouts = {.between_bytes = 50ms}});
@@ -182,9 +155,8 @@ TEST(client_full_duplex, without_progress_in_either_direction_the_request_and_th
 }
 
 TEST(client_full_duplex, the_exception_of_a_source_ends_the_response) {
-  with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-              [](scripted_server& server) -> gyre::task<> {
-                http::client client;
+  with_client(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              [](http::client& client, scripted_server& server) -> gyre::task<> {
                 gyre::event go;
                 auto request = client.request("POST", server.url());
                 request
@@ -202,9 +174,8 @@ TEST(client_full_duplex, the_exception_of_a_source_ends_the_response) {
 }
 
 TEST(client_full_duplex, a_response_that_is_destroyed_ends_the_sending) {
-  with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-              [](scripted_server& server) -> gyre::task<> {
-                http::client client;
+  with_client(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              [](http::client& client, scripted_server& server) -> gyre::task<> {
                 piece_queue source;
                 gyre::task_handle<> sending;
                 {
@@ -233,9 +204,8 @@ TEST(client_full_duplex, a_response_outlives_its_client_while_the_request_is_sen
 }
 
 TEST(client_full_duplex, a_refusal_ends_the_sending_before_it_is_handed_out) {
-  with_server(answers_early("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"),
-              [](scripted_server& server) -> gyre::task<> {
-                http::client client;
+  with_client(answers_early("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"),
+              [](http::client& client, scripted_server& server) -> gyre::task<> {
                 piece_queue source;
                 source.add("x");
                 auto response = co_await post(client, server, source).send();
@@ -247,9 +217,8 @@ TEST(client_full_duplex, a_refusal_ends_the_sending_before_it_is_handed_out) {
 }
 
 TEST(client_full_duplex, a_response_that_is_refused_leaves_no_task_behind) {
-  with_server(answers_early("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
-              [](scripted_server& server) -> gyre::task<> {
-                http::client client;
+  with_client(answers_early("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
+              [](http::client& client, scripted_server& server) -> gyre::task<> {
                 std::error_code reason;
                 {
                   piece_queue source;  // stops the program if a task still waits in it

@@ -1,24 +1,14 @@
 // tests/client/idle_time_test.cpp: how long a connection is kept, and how old it may become.
-#include <gyre/client.hpp>
-#include <gyre/gyre.hpp>
-#include <gyre/http.hpp>
-#include <gyre/testing/http_mock_server.hpp>
-#include <gyre/testing/run_test.hpp>
-
-#include <gtest/gtest.h>
+#include "tests/client/mock_answers.hpp"
 
 #include <string>
 
-namespace http = gyre::http;
-using gyre::testing::http_mock_server;
-using namespace std::chrono_literals;
+using namespace gyre_test;
 
 namespace {
 
-gyre::task<> get_hello(http::client& client) {
-  auto response = co_await client.get("http://a.test/");
-  const std::string text = co_await response.read_all();
-  EXPECT_EQ(text, "hello");
+GYRE_CORO_WRAPPER gyre::task<> get_hello(http::client& client) {
+  return expect_answer(client, "http://a.test/", "200 hello");
 }
 
 // The retries of requests without a body, on connections that a server has closed after `idle`, when the client waits
@@ -50,7 +40,7 @@ void expect_connections(std::chrono::nanoseconds idle, std::chrono::nanoseconds 
 
 }  // namespace
 
-TEST(client_idle_time, ends_before_a_server_of_this_library_closes_a_connection) {
+TEST(client_idle_time, a_connection_is_given_up_before_a_server_of_this_library_closes_it) {
   expect_connections(75s, 72s, 1);
   expect_connections(75s, 74s, 4);
   expect_connections(5500ms, 2900ms, 1);
@@ -74,7 +64,7 @@ TEST(client_idle_time, a_connection_is_kept_two_seconds_less_than_the_server_say
   });
 }
 
-TEST(client_idle_time, is_half_of_a_short_time_that_the_server_says) {
+TEST(client_idle_time, a_connection_is_kept_for_half_of_a_short_time_that_the_server_says) {
   expect_connections(2s, 900ms, 1);
   expect_connections(2s, 1100ms, 4);
   expect_connections(1s, 400ms, 1);

@@ -70,23 +70,17 @@ TEST(client_injection, text_of_a_request_stays_in_its_line) {
 
 TEST(client_injection, text_of_a_form_with_files_stays_in_its_part) {
   std::string seen;
-  with_server(
-      [&](peer& client) -> gyre::task<> {
-        seen = co_await client.request();
-        co_await client.answer("hello");
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        for (const std::string_view end : line_ends) {
-          const std::string text = "a" + std::string(end);
-          auto request = client.request("POST", server.url());
-          EXPECT_THROW(request.multipart({{.name = "n", .content = "c", .media_type = text}}), std::invalid_argument);
-        }
-        auto request = client.request("POST", server.url());
-        request.multipart({{.name = "n\"\r\nA: b", .content = "c", .file_name = "f\"\r\n\r\nd"}});
-        (void)co_await request.send();
-        EXPECT_NE(seen.find("name=\"n%22%0D%0AA: b\"; filename=\"f%22%0D%0A%0D%0Ad\"\r\n"), std::string::npos) << seen;
-      });
+  with_client(keeps_request(seen), [&](http::client& client, scripted_server& server) -> gyre::task<> {
+    for (const std::string_view end : line_ends) {
+      const std::string text = "a" + std::string(end);
+      auto request = client.request("POST", server.url());
+      EXPECT_THROW(request.multipart({{.name = "n", .content = "c", .media_type = text}}), std::invalid_argument);
+    }
+    auto request = client.request("POST", server.url());
+    request.multipart({{.name = "n\"\r\nA: b", .content = "c", .file_name = "f\"\r\n\r\nd"}});
+    (void)co_await request.send();
+    EXPECT_NE(seen.find("name=\"n%22%0D%0AA: b\"; filename=\"f%22%0D%0A%0D%0Ad\"\r\n"), std::string::npos) << seen;
+  });
 }
 
 TEST(client_injection, text_of_the_options_stays_in_its_line) {

@@ -1,32 +1,11 @@
 // tests/client/mock_server_test.cpp: connections of the program's own, and the server in memory of tests.
-#include <gyre/client.hpp>
-#include <gyre/gyre.hpp>
-#include <gyre/http.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
-#include <gyre/testing/http_mock_server.hpp>
-#include <gyre/testing/run_test.hpp>
 #include <gyre/tls.hpp>
 
-#include <gtest/gtest.h>
+#include "tests/client/mock_answers.hpp"
 
-namespace http = gyre::http;
+using namespace gyre_test;
 namespace tls = gyre::tls;
-using gyre::testing::http_mock_server;
-using namespace std::chrono_literals;
-
-namespace {
-
-gyre::task<std::string> answer_or_error(http::client& client, std::string url) {
-  try {
-    auto response = co_await client.get(url);
-    const std::string body = co_await response.read_all();
-    co_return std::to_string(response.status()) + " " + body;
-  } catch (const gyre::io_error& error) {
-    co_return error.what();
-  }
-}
-
-}  // namespace
 
 TEST(http_mock_server, replies_are_given_in_order_and_requests_are_kept) {
   gyre::testing::run_test([]() -> gyre::task<> {
@@ -56,13 +35,11 @@ TEST(http_mock_server, a_request_without_a_reply_is_answered_by_the_routes_or_by
   gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server nothing;
     http::client lost({.connector = nothing.connector()});
-    const std::string sentence = co_await answer_or_error(lost, "http://a.test/x");
-    EXPECT_NE(sentence.find("there is no reply for GET /x"), std::string::npos) << sentence;
+    co_await expect_answer(lost, "http://a.test/x", "there is no reply for GET /x");
 
     http_mock_server server([](http::request& request) { return http::response::text(std::string(request.host())); });
     http::client client({.connector = server.connector()});
-    const std::string host = co_await answer_or_error(client, "http://a.test/x");
-    EXPECT_EQ(host, "200 a.test");
+    co_await expect_answer(client, "http://a.test/x", "200 a.test");
   });
 }
 
@@ -72,8 +49,7 @@ TEST(http_mock_server, retries_and_their_waits_take_no_time) {
     server.refuse().reply(503).reply_bytes("", http_mock_server::then::reset).reply(200, "at last");
     http::client client({.retries = {.attempts = 4, .backoff = 10s}, .connector = server.connector()});
     const auto before = std::chrono::steady_clock::now();
-    const std::string text = co_await answer_or_error(client, "http://a.test/");
-    EXPECT_EQ(text, "200 at last");
+    co_await expect_answer(client, "http://a.test/", "200 at last");
     EXPECT_EQ(client.counts().retried, 3U);
     EXPECT_LT(std::chrono::steady_clock::now() - before, 5s);
   });
@@ -84,10 +60,8 @@ TEST(http_mock_server, strange_bytes_arrive_unchanged) {
     http_mock_server server;
     server.reply_bytes("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf").reply_bytes("SSH-2.0\r\n\r\n");
     http::client client({.connector = server.connector()});
-    const std::string cut = co_await answer_or_error(client, "http://a.test/");
-    EXPECT_NE(cut.find("ended within the response"), std::string::npos) << cut;
-    const std::string strange = co_await answer_or_error(client, "http://a.test/");
-    EXPECT_NE(strange.find("response"), std::string::npos) << strange;
+    co_await expect_answer(client, "http://a.test/", "ended within the response");
+    co_await expect_answer(client, "http://a.test/", "response");
     EXPECT_EQ(client.counts().idle + client.counts().in_use, 0U);
   });
 }
@@ -97,10 +71,9 @@ TEST(http_mock_server, time_limits_end_waits_on_streams_that_are_no_sockets) {
     http_mock_server server;
     server.stall().reply_bytes("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", http_mock_server::then::stay_open);
     http::client client({.timeouts = {.first_byte = 2s, .between_bytes = 3s}, .connector = server.connector()});
-    const std::string no_head = co_await answer_or_error(client, "http://a.test/");
-    EXPECT_EQ(no_head, "GET http://a.test/ (waiting for the response): timed out after 2 s");
-    const std::string no_body = co_await answer_or_error(client, "http://a.test/");
-    EXPECT_EQ(no_body, "GET http://a.test/ (receiving the body): timed out after 3 s");
+    co_await expect_answer(client, "http://a.test/",
+                           "GET http://a.test/ (waiting for the response): timed out after 2 s");
+    co_await expect_answer(client, "http://a.test/", "GET http://a.test/ (receiving the body): timed out after 3 s");
     EXPECT_EQ(client.counts().idle + client.counts().in_use, 0U);
   });
 }
@@ -152,8 +125,7 @@ TEST(client_connector, https_is_encrypted_on_a_stream_of_the_program) {
       {
         http::client client({.tls = tls::client_config({.authorities = shown.chain}), .connector = connect});
         for (int i = 0; i < 2; ++i) {
-          const std::string text = co_await answer_or_error(client, "https://a.test/");
-          EXPECT_EQ(text, "200 a.test");
+          co_await expect_answer(client, "https://a.test/", "200 a.test");
         }
         EXPECT_EQ(client.counts().opened, 1U);
       }
@@ -188,7 +160,6 @@ TEST(client_connector, a_connector_that_takes_too_long_is_cancelled) {
       co_return {};
     };
     http::client client({.timeouts = {.connect = 7s}, .connector = connect});
-    const std::string text = co_await answer_or_error(client, "http://a.test/");
-    EXPECT_EQ(text, "GET http://a.test/ (connecting): timed out after 7 s");
+    co_await expect_answer(client, "http://a.test/", "GET http://a.test/ (connecting): timed out after 7 s");
   });
 }

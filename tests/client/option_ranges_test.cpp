@@ -45,7 +45,7 @@ constexpr refused_option all[] = {
 
 }  // namespace
 
-TEST(client_options, without_a_meaning_are_refused_by_their_names) {
+TEST(client_options, options_without_a_meaning_are_refused_by_their_names) {
   gyre::testing::run_test([]() -> gyre::task<> {
     for (const refused_option& each : all) {
       http::client_options options;
@@ -62,7 +62,7 @@ TEST(client_options, without_a_meaning_are_refused_by_their_names) {
   });
 }
 
-TEST(client_options, of_0_where_that_has_a_meaning_are_accepted) {
+TEST(client_options, options_of_0_where_that_has_a_meaning_are_accepted) {
   gyre::testing::run_test([]() -> gyre::task<> {
     http::client_options options;
     options.limits.body = 0;

@@ -1,4 +1,4 @@
-// tests/client/ordered_bodies.hpp: a server that gives bodies of any size and framing, whole or broken.
+// tests/client/ordered_bodies.hpp: bodies of any size and framing, whole or broken, whose bytes show their positions.
 #pragma once
 
 #include <gyre/testing/run_test.hpp>
@@ -48,10 +48,16 @@ inline std::string patterned(unsigned seed, std::size_t from, std::size_t size) 
   return text;
 }
 
-/// "/KIND/SEED/SIZE". The kinds:
+/// "/KIND/SEED/SIZE". The kinds of bodies that the origin gives:
 ///   sized, chunked, end   in this framing; the end of the connection ends the last
 ///   short, reset, stall   half of a sized body, then the end, a reset, or nothing
 ///   more                  a sized body, and as many bytes that do not belong to it
+/// And those of the bodies that it takes:
+///   take                  answers "taken"
+///   slow, slower          the same, 100 KB every 20 or 60 ms
+///   mute                  takes the body, and never answers
+///   early                 takes a part of the body, answers 413, and goes on taking
+///   reset, stall          takes a part, and then resets the connection, or does nothing more
 struct ordered_body {
   std::string kind;
   unsigned seed;
@@ -72,55 +78,6 @@ struct ordered_body {
   [[nodiscard]] std::string target() const {
     return "/" + kind + "/" + std::to_string(seed) + "/" + std::to_string(size);
   }
-};
-
-/// A script of the origin: answers with the body that each request asks for.
-inline gyre::task<> give_what_is_ordered(peer& client) {
-  for (;;) {
-    const std::string request = co_await client.request();
-    if (request.empty()) co_return;
-    const ordered_body order = ordered_body::of(request);
-    std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
-    if (order.kind == "chunked")
-      head += "Transfer-Encoding: chunked\r\n\r\n";
-    else if (order.kind == "end")
-      head += "Connection: close\r\n\r\n";
-    else
-      head += "Content-Length: " + std::to_string(order.size) + "\r\n\r\n";
-    co_await client.send(head);
-    if (request.starts_with("HEAD ")) continue;
-    std::size_t total = order.size;
-    if (order.kind == "short" || order.kind == "reset" || order.kind == "stall") total /= 2;
-    if (order.kind == "more") total *= 2;
-    constexpr std::size_t most = 300'000;
-    for (std::size_t sent = 0; sent < total;) {
-      const std::size_t size = std::min(most, total - sent);
-      std::string piece = patterned(order.seed, sent, size);
-      if (order.kind == "chunked") {
-        char length[20];
-        std::snprintf(length, sizeof(length), "%zx\r\n", size);
-        piece = length + piece + "\r\n";
-      }
-      co_await client.send(std::move(piece));
-      sent += size;
-    }
-    if (order.kind == "chunked") co_await client.send("0\r\n\r\n");
-    if (order.kind == "end" || order.kind == "short") co_return client.close();
-    if (order.kind == "reset") co_return client.reset();
-    if (order.kind == "stall") (void)co_await client.rest();
-  }
-}
-
-struct passing_origin {
-  explicit passing_origin(peer_script script = give_what_is_ordered) : server(std::move(script)) {}
-  void start() { running = gyre::spawn(server.run()); }
-  [[nodiscard]] std::string url() const { return server.url({}); }
-  gyre::task<> stop() {
-    running.cancel();
-    co_await running.wait();
-  }
-  scripted_server server;
-  gyre::task_handle<void> running;
 };
 
 }  // namespace gyre_test

@@ -20,6 +20,18 @@ gyre::task<> get(http::client& client, const scripted_server& server) {
   EXPECT_EQ(co_await fetched(client, server.url()), "hello");
 }
 
+/// Greets once on a connection, and answers its second request with these bytes, or not at all. Connections after
+/// the first `rude` ones are answered properly.
+peer_script greets_once(int rude, std::string bytes = {}) {
+  return [rude, bytes = std::move(bytes)](peer& client) -> gyre::task<> {
+    if (client.number() > rude) co_return co_await say_hello(client);
+    (void)co_await client.request();
+    co_await client.answer("hello");
+    (void)co_await client.request();
+    if (!bytes.empty()) co_await client.send(bytes);
+  };
+}
+
 /// Answers one request in this way, and every later one of the connection properly.
 peer_script first_answer(std::string bytes) {
   return [bytes = std::move(bytes)](peer& client) -> gyre::task<> {
@@ -44,8 +56,7 @@ constexpr std::string_view hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n
 }  // namespace
 
 TEST(client_pool, requests_that_follow_each_other_share_a_connection) {
-  with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_hello, [](http::client& client, scripted_server& server) -> gyre::task<> {
     for (int i = 0; i < 10; ++i) co_await get(client, server);
     EXPECT_EQ(server.connections(), 1);
     EXPECT_EQ(client.counts().idle, 1U);
@@ -72,8 +83,7 @@ TEST(client_pool, a_connection_that_must_not_be_used_again_is_closed) {
 }
 
 TEST(client_pool, a_request_that_says_close_is_the_last_one_of_its_connection) {
-  with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_hello, [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto request = client.request("GET", server.url());
     auto response = co_await request.header("Connection", "close").send();
     EXPECT_EQ(co_await response.read_all(), "hello");
@@ -81,78 +91,21 @@ TEST(client_pool, a_request_that_says_close_is_the_last_one_of_its_connection) {
   });
 }
 
-TEST(client_pool, an_idle_connection_that_the_server_closes_is_forgotten) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        client.close();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        co_await get(client, server);
-        co_await until([&] { return client.counts().idle == 0; });
-        co_await get(client, server);
-        EXPECT_EQ(client.counts().retried, 0U);
-        EXPECT_EQ(server.connections(), 2);
-      });
-}
-
-TEST(client_pool, an_idle_connection_that_is_reset_is_forgotten) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        client.reset();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        co_await get(client, server);
-        co_await until([&] { return client.counts().idle == 0; });
-        co_await get(client, server);
-      });
-}
-
-TEST(client_pool, an_idle_connection_on_which_anything_arrives_is_not_used_again) {
-  gyre::event talked;
-  with_server(
-      [&](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        if (client.number() == 1) {
-          co_await gyre::sleep(2ms);
-          co_await client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
-          talked.set();
-        }
-        co_await say_hello(client);
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        co_await get(client, server);
-        co_await talked.wait();
-        co_await gyre::sleep(2ms);
-        co_await get(client, server);
-        EXPECT_EQ(server.connections(), 2);
-      });
-}
-
-TEST(client_pool, a_busy_thread_does_not_hide_the_end_of_an_idle_connection) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        client.close();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        for (int i = 0; i < 5; ++i) {
-          auto post = co_await client.post(server.url(), "x", "text/plain");
-          EXPECT_EQ(co_await post.read_all(), "hello");
-          co_await gyre::yield();
-          std::this_thread::sleep_for(5ms);  // the loop sees nothing
-        }
-        EXPECT_EQ(client.counts().retried, 0U);
-      });
+TEST(client_pool, an_idle_connection_that_the_server_closes_or_resets_is_forgotten) {
+  for (const bool resets : {false, true})
+    with_client(
+        [&](peer& client) -> gyre::task<> {
+          (void)co_await client.request();
+          co_await client.answer("hello");
+          resets ? client.reset() : client.close();
+        },
+        [](http::client& client, scripted_server& server) -> gyre::task<> {
+          co_await get(client, server);
+          co_await until([&] { return client.counts().idle == 0; });
+          co_await get(client, server);
+          EXPECT_EQ(client.counts().retried, 0U);
+          EXPECT_EQ(server.connections(), 2);
+        });
 }
 
 TEST(client_pool, idle_connections_are_closed_after_a_while) {
@@ -245,54 +198,6 @@ TEST(client_pool, waiting_for_a_connection_has_a_limit) {
   });
 }
 
-TEST(client_pool, a_dropped_response_keeps_its_connection_when_the_rest_has_arrived) {
-  const std::string body(20'000, 'x');
-  with_server(
-      [&](peer& client) -> gyre::task<> {
-        for (;;) {
-          const std::string request = co_await client.request();
-          if (request.empty()) co_return;
-          co_await client.answer(body);
-        }
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        {
-          auto response = co_await client.get(server.url());
-          for (int i = 0; i < 20; ++i) co_await gyre::sleep(100us);
-        }
-        EXPECT_EQ(client.counts().idle, 1U);
-        auto again = co_await client.get(server.url());
-        EXPECT_EQ(co_await again.read_all(), body);
-        EXPECT_EQ(server.connections(), 1);
-      });
-}
-
-TEST(client_pool, a_dropped_response_closes_its_connection_when_much_is_left) {
-  for (const std::string& answer : {std::string("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"),
-                                    std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"),
-                                    std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzzzz\r\n")}) {
-    gyre::event left;
-    with_server(
-        [&](peer& client) -> gyre::task<> {
-          (void)co_await client.request();
-          co_await client.send(answer);
-          (void)co_await client.rest();
-          left.set();
-        },
-        [&](scripted_server& server) -> gyre::task<> {
-          http::client client;
-          {
-            auto response = co_await client.get(server.url());
-            EXPECT_EQ(client.counts().in_use, 1U);
-          }
-          EXPECT_EQ(client.counts().in_use, 0U);
-          EXPECT_EQ(client.counts().idle, 0U);
-          co_await left.wait();
-        });
-  }
-}
-
 TEST(client_pool, a_whole_small_response_frees_its_connection_before_it_is_read) {
   with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
     http::client client({.limits = {.connections_per_origin = 1}});
@@ -307,112 +212,55 @@ TEST(client_pool, a_whole_small_response_frees_its_connection_before_it_is_read)
 TEST(client_pool, a_closed_connection_costs_an_idempotent_request_nothing) {
   // The server closes just when the request is on its way: it reads it, and does not answer.
   for (const std::string method : {"GET", "PUT", "DELETE"})
-    with_server(
-        [](peer& client) -> gyre::task<> {
-          (void)co_await client.request();
-          co_await client.answer("hello");
-          if (client.number() > 1) co_return co_await say_hello(client);
-          (void)co_await client.request();
-        },
-        [&](scripted_server& server) -> gyre::task<> {
-          http::client client;
-          co_await get(client, server);
-          auto request = client.request(method, server.url());
-          if (method == "PUT") request.body("text");
-          auto response = co_await request.send();
-          EXPECT_EQ(co_await response.read_all(), "hello");
-          EXPECT_EQ(client.counts().retried, 1U);
-          EXPECT_EQ(server.connections(), 2);
-        });
+    with_client(greets_once(1), [&](http::client& client, scripted_server& server) -> gyre::task<> {
+      co_await get(client, server);
+      auto request = client.request(method, server.url());
+      if (method == "PUT") request.body("text");
+      auto response = co_await request.send();
+      EXPECT_EQ(co_await response.read_all(), "hello");
+      EXPECT_EQ(client.counts().retried, 1U);
+      EXPECT_EQ(server.connections(), 2);
+    });
 }
 
 TEST(client_pool, other_requests_are_not_repeated_unless_they_have_a_key) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        if (client.number() == 3) co_return co_await say_hello(client);
-        (void)co_await client.request();
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        co_await get(client, server);
-        EXPECT_EQ(co_await error_of(client.post(server.url(), "x", "text/plain")),
-                  "POST " + server.url() + ": the server closed the connection before it answered");
-        co_await get(client, server);
-        auto request = client.request("POST", server.url());
-        auto response = co_await request.body("x").header("Idempotency-Key", "7").send();
-        EXPECT_EQ(co_await response.read_all(), "hello");
-        EXPECT_EQ(client.counts().retried, 1U);
-      });
-}
-
-TEST(client_pool, a_fresh_connection_is_never_tried_twice) {
-  with_server([](peer& client) -> gyre::task<> { (void)co_await client.request(); },
-              [&](scripted_server& server) -> gyre::task<> {
-                http::client client;
-                EXPECT_EQ(co_await fetched(client, server.url()),
-                          "GET URL: the server closed the connection before it answered");
-                EXPECT_EQ(server.connections(), 1);
-              });
-}
-
-TEST(client_pool, a_response_that_has_begun_is_not_asked_for_again) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        (void)co_await client.request();
-        co_await client.send("HTTP/1.1 2");
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        co_await get(client, server);
-        EXPECT_EQ(co_await fetched(client, server.url()), "GET URL: the connection ended within the response");
-        EXPECT_EQ(server.connections(), 1);
-      });
+  with_client(greets_once(2), [&](http::client& client, scripted_server& server) -> gyre::task<> {
+    co_await get(client, server);
+    EXPECT_EQ(co_await error_of(client.post(server.url(), "x", "text/plain")),
+              "POST " + server.url() + ": the server closed the connection before it answered");
+    co_await get(client, server);
+    auto request = client.request("POST", server.url());
+    auto response = co_await request.body("x").header("Idempotency-Key", "7").send();
+    EXPECT_EQ(co_await response.read_all(), "hello");
+    EXPECT_EQ(client.counts().retried, 1U);
+  });
 }
 
 TEST(client_pool, a_post_is_not_repeated_after_a_408_which_an_application_may_have_sent) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        const std::string second = co_await client.request();
-        co_await client.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 2\r\n\r\nno");
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        for (const char* const body : {"", "x"}) {
-          http::client client;
-          EXPECT_EQ(co_await fetched(client, server.url()), "hello");
-          auto response = co_await client.post(server.url(), body, "text/plain");
-          EXPECT_EQ(response.status(), 408);
-          EXPECT_EQ(co_await response.read_all(), "no");
-          EXPECT_EQ(client.counts().retried, 0U);
-        }
-      });
+  with_server(greets_once(2, "HTTP/1.1 408 Request Timeout\r\nContent-Length: 2\r\n\r\nno"),
+              [](scripted_server& server) -> gyre::task<> {
+                for (const char* const body : {"", "x"}) {
+                  http::client client;
+                  EXPECT_EQ(co_await fetched(client, server.url()), "hello");
+                  auto response = co_await client.post(server.url(), body, "text/plain");
+                  EXPECT_EQ(response.status(), 408);
+                  EXPECT_EQ(co_await response.read_all(), "no");
+                  EXPECT_EQ(client.counts().retried, 0U);
+                }
+              });
 }
 
 TEST(client_pool, a_408_on_a_reused_connection_means_that_the_server_was_about_to_close_it) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("hello");
-        if (client.number() > 1) co_return co_await say_hello(client);
-        (void)co_await client.request();
-        co_await client.send("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        co_await get(client, server);
-        co_await get(client, server);
-        EXPECT_EQ(server.connections(), 2);
-      });
+  with_client(greets_once(1, "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+              [&](http::client& client, scripted_server& server) -> gyre::task<> {
+                co_await get(client, server);
+                co_await get(client, server);
+                EXPECT_EQ(server.connections(), 2);
+              });
 }
 
 TEST(client_pool, origins_do_not_share_connections) {
-  with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_hello, [](http::client& client, scripted_server& server) -> gyre::task<> {
     co_await get(client, server);
     std::string other = server.url();
     other.replace(other.find("127.0.0.1"), 9, "localhost");

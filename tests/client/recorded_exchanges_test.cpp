@@ -1,17 +1,14 @@
 // tests/client/recorded_exchanges_test.cpp: responses that come from a file, or from the program.
-#include <gyre/client.hpp>
 #include <gyre/fs.hpp>
-#include <gyre/gyre.hpp>
-#include <gyre/http.hpp>
-#include <gyre/testing/http_mock_server.hpp>
-#include <gyre/testing/run_test.hpp>
 
-#include <gtest/gtest.h>
+#include "tests/client/mock_answers.hpp"
 
 #include <unistd.h>
 
-namespace http = gyre::http;
-using gyre::testing::http_mock_server;
+#include <array>
+#include <string>
+
+using namespace gyre_test;
 using http::recording;
 
 namespace {
@@ -35,9 +32,14 @@ gyre::task<std::string> post_or_error(http::client& client, std::string text) {
   }
 }
 
+gyre::task<> expect_posted(http::client& client, std::string text, std::string expected) {
+  const std::string answer = co_await post_or_error(client, text);
+  EXPECT_EQ(answer, expected);
+}
+
 }  // namespace
 
-TEST(recorded_exchanges, what_was_requested_once_comes_from_the_file_later) {
+TEST(recorded_exchanges, a_response_that_was_requested_once_comes_from_the_file_later) {
   gyre::testing::run_test([]() -> gyre::task<> {
     const scratch_file file;
     http_mock_server server;
@@ -47,22 +49,17 @@ TEST(recorded_exchanges, what_was_requested_once_comes_from_the_file_later) {
       server.reply(404, "two").reply(200, binary);
       http::client client({.connector = server.connector()});
       client.use(http::recorded_exchanges(file.path, recording::missing));
-      const std::string one = co_await post_or_error(client, "1");
-      EXPECT_EQ(one, "200 one k");
-      const std::string two = co_await post_or_error(client, "2");
-      EXPECT_EQ(two, "404 two ");
-      const std::string three = co_await post_or_error(client, binary);
-      EXPECT_EQ(three, "200 " + binary + " ");
+      co_await expect_posted(client, "1", "200 one k");
+      co_await expect_posted(client, "2", "404 two ");
+      co_await expect_posted(client, binary, "200 " + binary + " ");
     }
     const std::string kept = co_await gyre::fs::read_all(file.path);
     EXPECT_EQ(kept.find("secret"), std::string::npos);
     http::client client({.connector = server.connector()});
     client.use(http::recorded_exchanges(file.path));
-    const std::string three = co_await post_or_error(client, binary);
-    EXPECT_EQ(three, "200 " + binary + " ");
+    co_await expect_posted(client, binary, "200 " + binary + " ");
     for (int i = 0; i < 2; ++i) {
-      const std::string one = co_await post_or_error(client, "1");
-      EXPECT_EQ(one, "200 one k");
+      co_await expect_posted(client, "1", "200 one k");
     }
     EXPECT_EQ(server.requests().size(), 3U) << "nothing was requested again";
     EXPECT_EQ(client.counts().opened, 0U);
@@ -118,15 +115,14 @@ TEST(recorded_exchanges, a_file_that_is_none_or_was_cut_is_refused) {
   });
 }
 
-TEST(client_request, a_program_may_answer_it_itself) {
+TEST(client_request, a_program_may_answer_a_request_itself) {
   gyre::testing::run_test([]() -> gyre::task<> {
     http::client client;
     client.use([](http::client_request request, http::next_sender) -> gyre::task<http::client_response> {
       const std::array<http::field, 2> fields{{{"X-Kind", "own"}, {"Content-Length", "7"}}};
       co_return std::move(request).answer(203, fields, "a body");
     });
-    const std::string got = co_await post_or_error(client, "1");
-    EXPECT_EQ(got, "203 a body own");
+    co_await expect_posted(client, "1", "203 a body own");
     auto head = co_await client.head("http://a.test/");
     EXPECT_EQ(head.field("Content-Length"), "6");
     EXPECT_TRUE(head.body().at_end());

@@ -70,7 +70,7 @@ TEST(client_response_length, bytes_beyond_a_response_never_become_the_next_one) 
                                           {"GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 45\r\n\r\n", ""}})
     for (const bool late : {false, true}) {
       gyre::event lied;
-      with_server(
+      with_client(
           [&](peer& client) -> gyre::task<> {
             (void)co_await client.request();
             if (client.number() > 1) co_return co_await client.answer("good");
@@ -81,8 +81,7 @@ TEST(client_response_length, bytes_beyond_a_response_never_become_the_next_one) 
             lied.set();
             (void)co_await client.rest();
           },
-          [&](scripted_server& server) -> gyre::task<> {
-            http::client client;
+          [&](http::client& client, scripted_server& server) -> gyre::task<> {
             auto response = co_await client.request(each.method, server.url()).send();
             EXPECT_EQ(co_await response.read_all(), each.body) << each.answer;
             co_await lied.wait();
@@ -97,14 +96,9 @@ TEST(client_response_length, chunks_that_lie_end_the_body_with_an_error_that_sta
   for (const std::string chunks : {"5\r\nhello!\r\n0\r\n\r\n", "6\r\nhello\r\n0\r\n\r\n", "-1\r\nx\r\n0\r\n\r\n",
                                    "10000000000000005\r\nhello\r\n0\r\n\r\n", "5\nhello\r\n0\r\n\r\n",
                                    "5\r\nhello\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n"})
-    with_server(
-        [&](peer& client) -> gyre::task<> {
-          (void)co_await client.request();
-          co_await client.send(head + "Transfer-Encoding: chunked\r\n\r\n" + chunks);
-          (void)co_await client.rest();
-        },
-        [&](scripted_server& server) -> gyre::task<> {
-          http::client client;
+    with_client(
+        answers_and_waits(head + "Transfer-Encoding: chunked\r\n\r\n" + chunks),
+        [&](http::client& client, scripted_server& server) -> gyre::task<> {
           auto response = co_await client.get(server.url());
           for (int i = 0; i < 2; ++i)
             EXPECT_NE((co_await error_of(response.read_all())).find(": the response is malformed: "), std::string::npos)

@@ -11,52 +11,36 @@
 
 using namespace gyre_test;
 
-TEST(client_retry, a_server_that_is_busy_is_asked_again) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        for (int i = 1;; ++i) {
-          const std::string request = co_await client.request();
-          if (request.empty()) co_return;
-          if (i < 3)
-            co_await client.send("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n");
-          else
-            co_await client.answer("hello");
-        }
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.retries = {.attempts = 3, .backoff = 1ms}});
-        EXPECT_EQ(co_await fetched(client, server.url()), "hello");
-        EXPECT_EQ(client.counts().retried, 2U);
-        EXPECT_EQ(server.connections(), 1);
-      });
+TEST(client_retry, a_server_that_is_busy_is_asked_again_unless_it_wants_a_long_wait) {
+  gyre::testing::run_test([]() -> gyre::task<> {
+    gyre::testing::http_mock_server server;
+    const auto reply_busy = [&server](std::string_view wait) {
+      server.reply(http::response::error(503, "busy").add_field("Retry-After", wait));
+    };
+    http::client client({.retries = {.attempts = 3, .backoff = 1ms}, .connector = server.connector()});
+    reply_busy("0");
+    reply_busy("0");
+    server.reply(200, "hello");
+    EXPECT_EQ(co_await fetched(client, "http://a.test/"), "hello");
+    EXPECT_EQ(client.counts().retried, 2U);
+    reply_busy("100");
+    auto busy = co_await client.get("http://a.test/");
+    EXPECT_EQ(busy.status(), 503);
+    EXPECT_EQ(client.counts().retried, 2U);
+    EXPECT_EQ(server.connections(), 1);
+  });
 }
 
 TEST(client_retry, the_last_answer_is_the_result) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        for (;;) {
-          const std::string request = co_await client.request();
-          if (request.empty()) co_return;
-          co_await client.send("HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy");
-        }
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.retries = {.attempts = 2, .backoff = 1ms}});
-        EXPECT_EQ(co_await fetched(client, server.url()), "busy");
-        EXPECT_EQ(client.counts().retried, 1U);
-        auto post = co_await client.post(server.url(), "x", "text/plain");
-        EXPECT_EQ(co_await post.read_all(), "busy");
-        EXPECT_EQ(client.counts().retried, 1U);
-      });
-}
-
-TEST(client_retry, a_server_that_wants_a_long_wait_is_not_asked_again) {
-  with_server(answers_once("HTTP/1.1 503 Busy\r\nRetry-After: 100\r\nContent-Length: 4\r\n\r\nbusy"),
-              [](scripted_server& server) -> gyre::task<> {
-                http::client client({.retries = {.attempts = 5, .backoff = 1ms}});
-                EXPECT_EQ(co_await fetched(client, server.url()), "busy");
-                EXPECT_EQ(client.counts().retried, 0U);
-              });
+  gyre::testing::run_test([]() -> gyre::task<> {
+    gyre::testing::http_mock_server server([](http::request&) { return http::response::text("busy").set_status(503); });
+    http::client client({.retries = {.attempts = 2, .backoff = 1ms}, .connector = server.connector()});
+    EXPECT_EQ(co_await fetched(client, "http://a.test/"), "busy");
+    EXPECT_EQ(client.counts().retried, 1U);
+    auto post = co_await client.post("http://a.test/", "x", "text/plain");
+    EXPECT_EQ(co_await post.read_all(), "busy");
+    EXPECT_EQ(client.counts().retried, 1U);
+  });
 }
 
 TEST(client_retry, the_budget_bounds_the_retries_of_all_requests) {
@@ -121,7 +105,7 @@ TEST(client_retry, a_post_is_repeated_when_its_reused_connection_took_no_byte_of
     int posts = 0;
     int answers = 0;
     std::uint64_t retried = 0;
-    with_server(
+    with_client(
         [&](peer& client) -> gyre::task<> {
           descriptor = client.stream().native_descriptor();
           for (;;) {
@@ -131,8 +115,7 @@ TEST(client_retry, a_post_is_repeated_when_its_reused_connection_took_no_byte_of
             co_await client.answer("hello");
           }
         },
-        [&](scripted_server& server) -> gyre::task<> {
-          http::client client;
+        [&](http::client& client, scripted_server& server) -> gyre::task<> {
           for (int i = 0; i < 20; ++i) {
             const std::string first = co_await fetched(client, server.url());
             const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};

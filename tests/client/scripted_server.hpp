@@ -164,6 +164,15 @@ inline void with_server(peer_script script, body_ref<scripted_server&> body) {
   });
 }
 
+/// The same with a client of its own.
+inline void with_client(peer_script script, body_ref<http::client&, scripted_server&> body,
+                        http::client_options options = {}) {
+  with_server(std::move(script), [&](scripted_server& server) -> gyre::task<> {
+    http::client client(options);
+    co_await body(client, server);
+  });
+}
+
 /// Answers every request of a connection with "hello".
 inline gyre::task<> say_hello(peer& client) {
   for (;;) {
@@ -171,6 +180,18 @@ inline gyre::task<> say_hello(peer& client) {
     if (request.empty()) co_return;
     co_await client.answer("hello");
   }
+}
+
+/// The same, and keeps the last request.
+inline peer_script keeps_request(std::string& last) {
+  return [&last](peer& client) -> gyre::task<> {
+    for (;;) {
+      const std::string request = co_await client.request();
+      if (request.empty()) co_return;
+      last = request;
+      co_await client.answer("hello");
+    }
+  };
 }
 
 /// Sends these bytes once a request has come, and then closes.
@@ -182,11 +203,31 @@ inline peer_script answers_once(std::string bytes) {
   };
 }
 
+/// Sends these bytes once a request has come, and reads on until the client leaves.
+inline peer_script answers_and_waits(std::string bytes) {
+  return [bytes = std::move(bytes)](peer& client) -> gyre::task<> {
+    (void)co_await client.request();
+    co_await client.send(bytes);
+    (void)co_await client.rest();
+  };
+}
+
 /// Sends these bytes once a request has begun, and reads what follows up to its end.
 inline peer_script answers_early(std::string bytes) {
   return [bytes = std::move(bytes)](peer& client) -> gyre::task<> {
     (void)co_await client.receive();
     co_await client.send(bytes);
+    (void)co_await client.rest();
+  };
+}
+
+/// Sends the first bytes once a request has begun, and the last ones after its last chunk.
+inline peer_script answers_around(std::string first, std::string last) {
+  return [first = std::move(first), last = std::move(last)](peer& client) -> gyre::task<> {
+    (void)co_await client.receive();
+    co_await client.send(first);
+    for (bool more = true; more && !client.received().ends_with("0\r\n\r\n");) more = co_await client.receive();
+    if (!last.empty()) co_await client.send(last);
     (void)co_await client.rest();
   };
 }
@@ -202,6 +243,16 @@ inline gyre::task<std::string> fetched(http::client& client, std::string url) {
     if (at != std::string::npos) text.replace(at, url.size(), "URL");
     co_return text;
   }
+}
+
+/// Fetches from a server with this script. Expects the body, or the sentence of the error, and no request in use.
+inline void expect_fetched(peer_script script, std::string expected, http::client_options options = {}) {
+  const auto fetch = [&](http::client& client, scripted_server& server) -> gyre::task<> {
+    const std::string text = co_await fetched(client, server.url());
+    EXPECT_TRUE(text == expected) << text.substr(0, 500);
+    EXPECT_EQ(client.counts().in_use, 0U);
+  };
+  with_client(std::move(script), fetch, std::move(options));
 }
 
 /// Reads until the request contains `last`, then answers with all of it.

@@ -82,7 +82,7 @@ TEST(circuit_breaker_threads, one_request_of_all_loops_finds_out_whether_a_serve
   EXPECT_EQ(refused, 2);
 }
 
-TEST(circuit_breaker_threads, counts_for_many_requests_of_several_loops) {
+TEST(circuit_breaker_threads, a_breaker_counts_for_many_requests_of_several_loops) {
   const http::client_middleware breaker = http::circuit_breaker({.failures = 3, .pause = 1us});
   on_loops(3, {}, [&](http::client& client, gyre::testing::http_mock_server& server) -> gyre::task<> {
     client.use(breaker);
@@ -93,7 +93,7 @@ TEST(circuit_breaker_threads, counts_for_many_requests_of_several_loops) {
   });
 }
 
-TEST(shared_retry_budget_threads, bounds_the_retries_of_the_clients_of_all_loops) {
+TEST(shared_retry_budget_threads, a_budget_bounds_the_retries_of_the_clients_of_all_loops) {
   http::shared_retry_budget budget;
   std::atomic<std::uint64_t> retried = 0;
   const http::client_options options{

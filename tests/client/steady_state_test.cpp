@@ -84,7 +84,7 @@ class blocking_server {
 
 }  // namespace
 
-TEST(client_steady_state, takes_nothing_from_the_heap_for_a_request) {
+TEST(client_steady_state, a_busy_client_takes_nothing_from_the_heap_for_a_request) {
   run_real([]() -> gyre::task<> {
     blocking_server server;
     const std::string url = server.url();

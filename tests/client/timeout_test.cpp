@@ -13,46 +13,57 @@ namespace {
 /// Answers nothing.
 gyre::task<> say_nothing(peer& client) { (void)co_await client.rest(); }
 
-gyre::task<std::string> error_with(scripted_server& server, http::client_timeouts limits) {
-  http::client client({.timeouts = limits});
-  std::string text = co_await fetched(client, server.url());
-  EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-  co_return text;
+/// Delivers nothing.
+gyre::task<std::string_view> never() {
+  co_await gyre::event().wait();
+  co_return "";
+}
+
+/// Sends the first bytes, and then the others each millisecond.
+peer_script goes_on_sending(std::string first, std::string then) {
+  return [first = std::move(first), then = std::move(then)](peer& client) -> gyre::task<> {
+    co_await client.send(first);
+    for (;;) {
+      co_await client.send(then);
+      co_await gyre::sleep(1ms);
+    }
+  };
 }
 
 }  // namespace
 
-TEST(client_timeout, a_silent_server_is_left) {
-  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
-    EXPECT_EQ(co_await error_with(server, {.first_byte = 5ms}),
-              "GET URL (waiting for the response): timed out after 5 ms");
-    EXPECT_EQ(co_await error_with(server, {.total = 50ms}),
-              "GET URL (waiting for the response): timed out after 50 ms");
-  });
-}
-
-TEST(client_timeout, interim_responses_do_not_extend_the_time) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        for (;;) {
-          co_await client.send("HTTP/1.1 102 Processing\r\n\r\n");
-          co_await gyre::sleep(1ms);
-        }
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        EXPECT_EQ(co_await error_with(server, {.first_byte = 10ms}),
-                  "GET URL (waiting for the response): timed out after 10 ms");
-      });
+TEST(client_timeout, a_server_that_sends_nothing_or_no_end_is_left_at_the_limit_of_the_phase_or_of_all) {
+  const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  struct endless {
+    peer_script script;
+    http::client_timeouts limits;
+    std::string error;
+  };
+  for (const endless& each : std::vector<endless>{
+           {say_nothing, {.first_byte = 5ms}, "(waiting for the response): timed out after 5 ms"},
+           {say_nothing, {.total = 50ms}, "(waiting for the response): timed out after 50 ms"},
+           {goes_on_sending("", "HTTP/1.1 102 Processing\r\n\r\n"),
+            {.first_byte = 10ms},
+            "(waiting for the response): timed out after 10 ms"},
+           {goes_on_sending("HTTP/1.1 200 OK\r\nX: ", "y"),
+            {.first_byte = 50ms},
+            "(waiting for the response): timed out after 50 ms"},
+           {answers_and_waits("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhe"),
+            {.between_bytes = 5ms},
+            "(receiving the body): timed out after 5 ms"},
+           {goes_on_sending("HTTP/1.1 200 OK\r\n\r\n", "more"),
+            {.total = 50ms},
+            "(receiving the body): timed out after 50 ms"},
+           {goes_on_sending(chunked + "1;a=\"", "y"), {.total = 50ms}, "(receiving the body): timed out after 50 ms"},
+           {goes_on_sending(chunked + "1\r\nx\r\n0\r\nTrailer: ", "y"),
+            {.total = 50ms},
+            "(receiving the body): timed out after 50 ms"}})
+    expect_fetched(each.script, "GET URL " + each.error, {.timeouts = each.limits});
 }
 
 TEST(client_timeout, the_time_of_an_observer_is_not_that_of_the_server) {
   with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.send("HTTP/1.1 103 Early Hints\r\n\r\n");
-        co_await client.answer("done");
-        (void)co_await client.rest();
-      },
+      answers_and_waits("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"),
       [](scripted_server& server) -> gyre::task<> {
         http::client client({.timeouts = {.first_byte = 50ms}});
         auto request = client.request("GET", server.url());
@@ -63,48 +74,14 @@ TEST(client_timeout, the_time_of_an_observer_is_not_that_of_the_server) {
 }
 
 TEST(client_timeout, the_time_of_an_observer_counts_for_the_total) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.send("HTTP/1.1 103 Early Hints\r\n\r\n");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.total = 50ms}});
-        auto request = client.request("GET", server.url());
-        request.on_interim([](int, std::span<const http::field>) -> gyre::task<> { co_await gyre::sleep(100ms); });
-        auto sending = request.send();
-        const std::string error = co_await error_of(std::move(sending));
-        EXPECT_TRUE(error.ends_with("timed out after 50 ms")) << error;
-      });
-}
-
-TEST(client_timeout, a_body_that_stops_is_an_error) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhe");
-        (void)co_await client.rest();
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        EXPECT_EQ(co_await error_with(server, {.between_bytes = 5ms}),
-                  "GET URL (receiving the body): timed out after 5 ms");
-      });
-}
-
-TEST(client_timeout, the_total_covers_a_body_that_never_stops) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.send("HTTP/1.1 200 OK\r\n\r\n");
-        for (;;) {
-          co_await client.send("more");
-          co_await gyre::sleep(500us);
-        }
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        EXPECT_EQ(co_await error_with(server, {.total = 50ms}), "GET URL (receiving the body): timed out after 50 ms");
-      });
+  with_server(answers_and_waits("HTTP/1.1 103 Early Hints\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
+    http::client client({.timeouts = {.total = 50ms}});
+    auto request = client.request("GET", server.url());
+    request.on_interim([](int, std::span<const http::field>) -> gyre::task<> { co_await gyre::sleep(100ms); });
+    auto sending = request.send();
+    const std::string error = co_await error_of(std::move(sending));
+    EXPECT_TRUE(error.ends_with("timed out after 50 ms")) << error;
+  });
 }
 
 TEST(client_timeout, a_server_that_does_not_read_is_left) {
@@ -120,7 +97,7 @@ TEST(client_timeout, a_server_that_does_not_read_is_left) {
               });
 }
 
-TEST(client_timeout, of_a_request_that_is_sent_in_pieces_does_not_end_the_next_one) {
+TEST(client_timeout, a_limit_that_ends_a_request_in_pieces_does_not_end_the_next_one) {
   gyre::event left;
   with_server(
       [&](peer& client) -> gyre::task<> {
@@ -141,8 +118,7 @@ TEST(client_timeout, of_a_request_that_is_sent_in_pieces_does_not_end_the_next_o
 }
 
 TEST(client_timeout, the_request_has_a_time_limit_of_its_own) {
-  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_nothing, [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto request = client.request("GET", server.url());
     EXPECT_EQ(co_await error_of(request.timeout(50ms).send()),
               "GET " + server.url() + " (waiting for the response): timed out after 50 ms");
@@ -150,53 +126,29 @@ TEST(client_timeout, the_request_has_a_time_limit_of_its_own) {
 }
 
 TEST(client_timeout, the_time_limit_of_the_calling_task_applies) {
-  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_nothing, [](http::client& client, scripted_server& server) -> gyre::task<> {
     EXPECT_EQ((co_await error_of(gyre::timeout(3ms, client.get(server.url())))).find("timeout: timed out after 3 ms"),
               0U);
     EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
   });
 }
 
-namespace {
-
-/// Delivers nothing.
-gyre::task<std::string_view> never() {
-  co_await gyre::event().wait();
-  co_return "";
-}
-
-}  // namespace
-
-TEST(client_timeout, the_total_covers_a_source_that_delivers_nothing) {
-  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
-    http::client client({.timeouts = {.total = 50ms}});
-    auto request = client.request("POST", server.url());
-    EXPECT_EQ(co_await error_of(request.body(never).send()),
-              "POST " + server.url() + " (sending the request): timed out after 50 ms");
-    EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-  });
-}
-
-TEST(client_timeout, the_total_covers_a_source_that_stops_after_an_early_response) {
-  with_server(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-              [](scripted_server& server) -> gyre::task<> {
-                http::client client({.timeouts = {.total = 50ms}});
-                auto request = client.request("POST", server.url());
-                EXPECT_EQ(co_await error_of(request.body(never).send()),
-                          "POST " + server.url() + " (sending the request): timed out after 50 ms");
-                EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-              });
-}
-
-TEST(client_timeout, the_total_covers_the_wait_for_100_continue) {
-  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
-    http::client client({.timeouts = {.expect = 5h, .total = 50ms}});
-    auto request = client.request("POST", server.url());
-    EXPECT_EQ(co_await error_of(request.body("text").expect_continue().send()),
-              "POST " + server.url() + " (sending the request): timed out after 50 ms");
-    EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-  });
+TEST(client_timeout, the_total_covers_a_body_that_waits_for_its_source_or_for_100_continue) {
+  const auto expect_timeout = [](peer_script script, auto set_body) {
+    with_client(std::move(script),
+                [&](http::client& client, scripted_server& server) -> gyre::task<> {
+                  auto request = client.request("POST", server.url());
+                  set_body(request);
+                  EXPECT_EQ(co_await error_of(request.send()),
+                            "POST " + server.url() + " (sending the request): timed out after 50 ms");
+                  EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+                },
+                {.timeouts = {.expect = 5h, .total = 50ms}});
+  };
+  const auto of_no_end = [](http::client_request& request) { request.body(never); };
+  expect_timeout(say_nothing, of_no_end);
+  expect_timeout(answers_early("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), of_no_end);
+  expect_timeout(say_nothing, [](http::client_request& request) { request.body("text").expect_continue(); });
 }
 
 TEST(client_timeout, a_total_that_ends_while_the_connector_blocks_the_thread_ends_the_request) {
@@ -256,38 +208,6 @@ TEST(client_timeout, a_connection_that_comes_too_late_is_an_error) {
               "GET URL (connecting): timed out after 5 ms");
     EXPECT_EQ(client.counts().in_use, 0U);
   });
-}
-
-TEST(client_timeout, a_head_that_comes_byte_by_byte_does_not_extend_the_time) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        co_await client.send("HTTP/1.1 200 OK\r\nX: ");
-        for (;;) {
-          co_await client.send("y");
-          co_await gyre::sleep(1ms);
-        }
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        EXPECT_EQ(co_await error_with(server, {.first_byte = 50ms}),
-                  "GET URL (waiting for the response): timed out after 50 ms");
-      });
-}
-
-TEST(client_timeout, frames_of_chunks_without_data_do_not_outlive_the_total) {
-  for (const std::string frames : {"1;a=\"", "1\r\nx\r\n0\r\nTrailer: "})
-    with_server(
-        [&](peer& client) -> gyre::task<> {
-          (void)co_await client.request();
-          co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + frames);
-          for (;;) {
-            co_await client.send("y");
-            co_await gyre::sleep(1ms);
-          }
-        },
-        [](scripted_server& server) -> gyre::task<> {
-          EXPECT_EQ(co_await error_with(server, {.total = 50ms}),
-                    "GET URL (receiving the body): timed out after 50 ms");
-        });
 }
 
 // On virtual time. Each phase has a limit of its own, and the total is shorter.

@@ -26,23 +26,10 @@ http::request_body_owner body_with(std::vector<http::field> trailers) {
   return http::request_body_owner(new body_with_trailers(std::move(trailers)));
 }
 
-/// Answers with the request, which ends with these bytes.
-peer_script echo_what_ends_with(std::string last) {
-  return [last = std::move(last)](peer& client) -> gyre::task<> {
-    while (!client.received().ends_with(last)) {
-      const bool more = co_await client.receive();
-      if (!more) co_return;
-    }
-    co_await client.answer(client.received());
-    (void)co_await client.rest();
-  };
-}
-
 }  // namespace
 
-TEST(client_trailer, follows_the_last_chunk) {
-  with_server(echo_what_ends_with("B: 2\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+TEST(client_trailer, the_trailers_of_a_source_follow_the_last_chunk) {
+  with_client(echo_until("B: 2\r\n\r\n"), [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto request = client.request("POST", server.url());
     request.header("Trailer", "Checksum").body(body_with({{"Checksum", "7"}, {"B", "2"}}));
     auto response = co_await request.send();
@@ -53,9 +40,8 @@ TEST(client_trailer, follows_the_last_chunk) {
   });
 }
 
-TEST(client_trailer, is_not_sent_after_a_body_of_known_length) {
-  with_server(echo_what_ends_with("body"), [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+TEST(client_trailer, no_trailer_is_sent_after_a_body_of_known_length) {
+  with_client(echo_until("body"), [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto request = client.request("POST", server.url());
     request.body(body_with({{"Checksum", "7"}}), 4);
     auto response = co_await request.send();
@@ -63,10 +49,9 @@ TEST(client_trailer, is_not_sent_after_a_body_of_known_length) {
   });
 }
 
-TEST(client_trailer, that_a_server_needs_before_the_body_is_an_error) {
+TEST(client_trailer, a_trailer_that_a_server_needs_before_the_body_is_an_error) {
   for (const std::string_view name : {"Content-Length", "Host", "If-Match", "a b"})
-    with_server(echo_what_ends_with("never"), [&](scripted_server& server) -> gyre::task<> {
-      http::client client;
+    with_client(echo_until("never"), [&](http::client& client, scripted_server& server) -> gyre::task<> {
       auto request = client.request("POST", server.url());
       request.body(body_with({{name, "7"}}));
       EXPECT_NE((co_await error_of(request.send())).find("\"" + std::string(name) + "\": "), std::string::npos);
@@ -74,9 +59,8 @@ TEST(client_trailer, that_a_server_needs_before_the_body_is_an_error) {
     });
 }
 
-TEST(client_trailer, can_be_asked_for) {
-  with_server(echo_what_ends_with("\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+TEST(client_trailer, trailers_of_the_response_can_be_asked_for) {
+  with_client(echo_until("\r\n\r\n"), [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto request = client.request("GET", server.url());
     request.header("TE", "trailers").header("TE", "trailers");
     auto response = co_await request.send();

@@ -70,7 +70,7 @@ std::size_t size_of(const language& spoken) {
 
 }  // namespace
 
-TEST(client_tunnel, is_opened_wherever_the_answers_of_the_proxy_are_split) {
+TEST(client_tunnel, a_tunnel_is_opened_wherever_the_answers_of_the_proxy_are_split) {
   for (const language& spoken : languages())
     for (std::size_t at = 0; at <= size_of(spoken); ++at) {
       std::optional<char> first;
@@ -89,7 +89,7 @@ TEST(client_tunnel, is_opened_wherever_the_answers_of_the_proxy_are_split) {
     }
 }
 
-TEST(client_tunnel, that_breaks_off_at_any_byte_is_an_error) {
+TEST(client_tunnel, a_tunnel_that_breaks_off_at_any_byte_is_an_error) {
   for (const language& spoken : languages())
     with_server(
         [&](peer& client) -> gyre::task<> {
@@ -131,7 +131,7 @@ TEST(client_tunnel, a_proxy_that_says_nothing_or_never_ends_is_left_in_time) {
           });
 }
 
-TEST(client_tunnel, each_origin_has_its_own) {
+TEST(client_tunnel, each_origin_has_a_tunnel_of_its_own) {
   std::vector<std::string> asked;
   with_server(
       [&](peer& client) -> gyre::task<> {

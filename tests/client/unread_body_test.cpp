@@ -27,7 +27,7 @@ answer chunked(std::size_t size) {
 bool is_kept(const answer& sent) {
   bool kept = false;
   gyre::event begun, complete;
-  with_server(
+  with_client(
       [&](peer& client) -> gyre::task<> {
         (void)co_await client.request();
         co_await client.send(sent.head);
@@ -36,8 +36,7 @@ bool is_kept(const answer& sent) {
         complete.set();
         (void)co_await client.rest();
       },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
+      [&](http::client& client, scripted_server& server) -> gyre::task<> {
         {
           auto response = co_await client.get(server.url());
           begun.set();
@@ -68,7 +67,7 @@ TEST(client_unread_body, more_than_64_kib_closes_the_connection_although_it_has_
 
 TEST(client_unread_body, a_body_without_end_is_not_followed) {
   gyre::event left;
-  with_server(
+  with_client(
       [&](peer& client) -> gyre::task<> {
         (void)co_await client.request();
         co_await client.send("HTTP/1.1 200 OK\r\n\r\n");
@@ -78,8 +77,7 @@ TEST(client_unread_body, a_body_without_end_is_not_followed) {
           left.set();
         }
       },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
+      [&](http::client& client, scripted_server& server) -> gyre::task<> {
         {
           auto response = co_await client.get(server.url());
           const std::string_view first = co_await response.body().receive();

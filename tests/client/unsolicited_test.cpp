@@ -1,16 +1,14 @@
 // tests/client/unsolicited_test.cpp: bytes that a server sends before there is a request are nobody's response.
 #include <gyre/testing/http_mock_server.hpp>
 #include <gyre/testing/run_test.hpp>
-#include <gyre/tls.hpp>
 
-#include "tests/client/scripted_server.hpp"
+#include "tests/client/encrypted_server.hpp"
 
 #include <sys/socket.h>
 
 #include <array>
 
 using namespace gyre_test;
-namespace tls = gyre::tls;
 
 namespace {
 
@@ -58,8 +56,7 @@ TEST(client_unsolicited, bytes_are_not_the_response_to_the_next_request_at_any_t
     for (const std::string_view bytes : {evil, evil.substr(0, 1), evil.substr(0, evil.size() - 1)})
       for (const std::string method : {"GET", "POST"}) {
         first_peer first;
-        with_server(first.script(), [&](scripted_server& server) -> gyre::task<> {
-          http::client client;
+        with_client(first.script(), [&](http::client& client, scripted_server& server) -> gyre::task<> {
           EXPECT_EQ(co_await fetched(client, server.url()), "hello");
           first.send(bytes);
           co_await pass(when);
@@ -76,8 +73,7 @@ TEST(client_unsolicited, an_end_that_the_loop_has_not_seen_costs_no_request) {
   for (const meanwhile when : every_timing)
     for (const bool reset : {false, true}) {
       first_peer first;
-      with_server(first.script(), [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
+      with_client(first.script(), [&](http::client& client, scripted_server& server) -> gyre::task<> {
         EXPECT_EQ(co_await fetched(client, server.url()), "hello");
         const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};
         EXPECT_EQ(reset ? ::connect(first.descriptor, &none, sizeof(none)) : ::shutdown(first.descriptor, SHUT_WR), 0);
@@ -125,10 +121,8 @@ TEST(client_unsolicited, bytes_on_a_socket_that_the_program_has_connected_are_no
 }
 
 TEST(client_unsolicited, bytes_over_tls_are_nobodys) {
-  const auto certificate = tls::certificate::self_signed({"127.0.0.1"});
-  const http::client_options trusting{.tls = tls::client_config({.authorities = certificate.chain})};
   tls::server_options settings;
-  settings.certificates.push_back(certificate);
+  settings.certificates.push_back(certificate());
   const tls::server_config config(settings);
   for (const meanwhile when : every_timing)
     for (const std::size_t size : {std::size_t{10'100}, one_record, 2 * one_record})
@@ -151,7 +145,7 @@ TEST(client_unsolicited, bytes_over_tls_are_nobodys) {
               (void)co_await gyre::as_expected(accepted.read_some(std::as_writable_bytes(std::span(request))));
           };
           auto serving = gyre::spawn(listener.serve(serve));
-          http::client client(trusting);
+          http::client client(trusting());
           (void)co_await fetched(client, url);
           while (!first) co_await gyre::yield();
           if (!in_one_write) co_await first.write_all(std::as_bytes(std::span(evil)));

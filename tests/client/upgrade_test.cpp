@@ -45,8 +45,7 @@ TEST(client_upgrade, the_stream_begins_with_the_bytes_after_the_head_and_ends_in
     co_await client.send("you said " + heard);
     client.close();
   };
-  with_server(shouts, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(shouts, [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto response = co_await client.request("GET", server.url()).upgrade("shout, whisper").send();
     EXPECT_EQ(response.status(), 101);
     auto stream = response.take_stream();
@@ -71,8 +70,7 @@ TEST(client_upgrade, a_head_that_arrives_in_pieces_loses_no_byte_of_the_protocol
       co_await client.send(all.substr(cut));
       client.close();
     };
-    with_server(in_two_pieces, [&](scripted_server& server) -> gyre::task<> {
-      http::client client;
+    with_client(in_two_pieces, [&](http::client& client, scripted_server& server) -> gyre::task<> {
       auto response = co_await client.request("GET", server.url()).upgrade("shout").send();
       auto stream = response.take_stream();
       const std::string all = co_await rest_of(stream);
@@ -82,8 +80,7 @@ TEST(client_upgrade, a_head_that_arrives_in_pieces_loses_no_byte_of_the_protocol
 }
 
 TEST(client_upgrade, a_server_that_declines_gives_an_ordinary_response) {
-  with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_hello, [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto response = co_await client.request("GET", server.url()).upgrade("shout").send();
     EXPECT_EQ(response.status(), 200);
     const std::string body = co_await response.read_all();
@@ -94,8 +91,7 @@ TEST(client_upgrade, a_server_that_declines_gives_an_ordinary_response) {
 
 TEST(client_upgrade, a_switch_that_was_not_asked_for_is_refused) {
   const auto refused = [](std::string answer) {
-    with_server(answers_once(std::move(answer)), [](scripted_server& server) -> gyre::task<> {
-      http::client client;
+    with_client(answers_once(std::move(answer)), [](http::client& client, scripted_server& server) -> gyre::task<> {
       const std::string failure = co_await failure_of(client, server.url());
       EXPECT_EQ(failure, "unexpected_switch");
       EXPECT_EQ(client.counts().idle + client.counts().in_use, 0U);
@@ -104,8 +100,7 @@ TEST(client_upgrade, a_switch_that_was_not_asked_for_is_refused) {
   refused("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: whisper\r\n\r\n");
   refused("HTTP/1.1 101 Switching Protocols\r\nUpgrade: shout\r\n\r\n");
   refused("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n\r\n");
-  with_server(answers_once(agreement), [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(answers_once(agreement), [](http::client& client, scripted_server& server) -> gyre::task<> {
     const std::string failure = co_await fetched(client, server.url());
     EXPECT_NE(failure.find("switches to a protocol"), std::string::npos) << failure;
   });
@@ -119,8 +114,7 @@ TEST(client_upgrade, a_response_whose_stream_is_not_taken_closes_the_connection)
     (void)co_await client.rest();
     closed = true;
   };
-  with_server(waits, [&](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(waits, [&](http::client& client, scripted_server& server) -> gyre::task<> {
     auto response = co_await client.request("GET", server.url()).upgrade("shout").send();
     response = {};
     EXPECT_EQ(client.counts().idle + client.counts().in_use, 0U);
@@ -151,8 +145,7 @@ TEST(client_upgrade, a_stream_may_outlive_its_client) {
 }
 
 TEST(client_upgrade, a_name_of_a_protocol_is_checked) {
-  with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_hello, [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto request = client.request("GET", server.url());
     EXPECT_THROW(request.upgrade(""), std::invalid_argument);
     EXPECT_THROW(request.upgrade("a\r\nb: c"), std::invalid_argument);
@@ -161,8 +154,7 @@ TEST(client_upgrade, a_name_of_a_protocol_is_checked) {
 }
 
 TEST(client_upgrade_death, a_stream_of_a_response_that_has_not_switched_stops_the_program) {
-  with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
-    http::client client;
+  with_client(say_hello, [](http::client& client, scripted_server& server) -> gyre::task<> {
     auto response = co_await client.get(server.url());
     EXPECT_DEATH((void)response.take_stream(), "status 101");
   });

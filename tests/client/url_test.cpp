@@ -1,4 +1,5 @@
 // tests/client/url_test.cpp: parsing, normal form and resolution of URLs.
+#include <gyre/client/proxy_options.hpp>
 #include <gyre/client/url.hpp>
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ std::string reason(std::string_view text) {
 
 }  // namespace
 
-TEST(url, its_parts_are_available) {
+TEST(url, the_parts_of_a_url_are_available) {
   const http::url all("HTTPS://ann:s%20cret@Example.ORG:8443/a/b;c?x=1&y=%20#top");
   EXPECT_EQ(all.scheme(), "https");
   EXPECT_EQ(all.host(), "example.org");
@@ -78,7 +79,7 @@ TEST(url, an_ipv6_address_stands_in_brackets) {
   EXPECT_EQ(reason("http://::1/"), "it has no host");
 }
 
-TEST(url, dot_segments_are_removed) {
+TEST(url, dot_segments_of_a_path_are_removed) {
   EXPECT_EQ(normal("http://a/b/../c/./d"), "http://a/c/d");
   EXPECT_EQ(normal("http://a/../../x"), "http://a/x");
   EXPECT_EQ(normal("http://a/b/.."), "http://a/");
@@ -147,7 +148,9 @@ TEST(url, line_ends_and_zero_bytes_are_refused_everywhere) {
   EXPECT_EQ(resolved("http://a/", "/x\r\nSet: y").find("url \"/x\\x0d\\x0aSet: y\""), 0U);
 }
 
-TEST(url, a_wrong_one_makes_the_constructor_throw) { EXPECT_THROW(http::url("nonsense"), std::invalid_argument); }
+TEST(url, text_that_is_no_url_makes_the_constructor_throw) {
+  EXPECT_THROW(http::url("nonsense"), std::invalid_argument);
+}
 
 // RFC 3986 §5.4.1 and §5.4.2.
 TEST(url, references_are_resolved_as_in_rfc_3986) {

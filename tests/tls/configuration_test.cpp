@@ -5,7 +5,7 @@
 
 using namespace gyre_test;
 
-TEST(tls_configuration, with_times_that_have_no_meaning_is_refused) {
+TEST(tls_configuration, a_configuration_with_times_that_have_no_meaning_is_refused) {
   auto server = server_with_certificate();
   server.handshake_limit = -1ns;
   EXPECT_THROW(tls::server_config{server}, tls::tls_error);

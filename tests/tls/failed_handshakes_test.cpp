@@ -177,7 +177,7 @@ TEST(failed_handshakes, a_handshake_that_is_given_up_for_others_is_told) {
   });
 }
 
-TEST(failed_handshakes, those_that_the_end_of_the_server_interrupts_have_not_failed) {
+TEST(failed_handshakes, handshakes_that_the_end_of_the_server_interrupts_have_not_failed) {
   recorder failures;
   http::server_options options = observed(failures);
   options.timeouts.last_request = 0s;

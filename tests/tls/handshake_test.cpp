@@ -5,7 +5,7 @@
 
 using namespace gyre_test;
 
-TEST(tls_handshake, agrees_on_the_newest_version_the_protocol_and_the_name) {
+TEST(tls_handshake, both_sides_agree_on_the_newest_version_the_protocol_and_the_name) {
   run_tls([]() -> gyre::task<> {
     auto server = server_with_certificate();
     server.protocols = {"h2", "http/1.1"};
@@ -21,7 +21,7 @@ TEST(tls_handshake, agrees_on_the_newest_version_the_protocol_and_the_name) {
   });
 }
 
-TEST(tls_handshake, many_at_once_let_other_tasks_run_after_every_fourth_step) {
+TEST(tls_handshake, many_handshakes_at_once_let_other_tasks_run_after_every_fourth_step) {
   run_tls([]() -> gyre::task<> {
     constexpr int handshakes = 40;
     int turns = 0;
@@ -152,7 +152,7 @@ TEST(tls_handshake, an_expired_certificate_is_refused) {
   });
 }
 
-TEST(tls_handshake, accepts_every_certificate_without_verification) {
+TEST(tls_handshake, a_client_without_verification_accepts_every_certificate) {
   run_tls([]() -> gyre::task<> {
     tls::client_options client;
     client.insecure_skip_verify = true;

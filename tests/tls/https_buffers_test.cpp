@@ -80,7 +80,7 @@ gyre::task<> wait_until_none_is_held() {
 
 }  // namespace
 
-TEST(https_buffers, stay_with_a_busy_connection_between_its_requests) {
+TEST(https_buffers, buffers_stay_with_a_busy_connection_between_its_requests) {
   ASSERT_TRUE(counts);
   long during_requests = -1;
   run_beside_counting_server([&](std::string where) -> gyre::task<> {
@@ -93,7 +93,7 @@ TEST(https_buffers, stay_with_a_busy_connection_between_its_requests) {
   EXPECT_EQ(during_requests, 0);
 }
 
-TEST(https_buffers, are_given_back_by_a_connection_that_is_idle_for_a_while_and_taken_again_by_its_next_request) {
+TEST(https_buffers, a_connection_that_is_idle_for_a_while_gives_buffers_back_and_its_next_request_takes_them_again) {
   ASSERT_TRUE(counts);
   long left = -1;
   long after_use = 0;
@@ -111,7 +111,7 @@ TEST(https_buffers, are_given_back_by_a_connection_that_is_idle_for_a_while_and_
   EXPECT_EQ(left, 0);
 }
 
-TEST(https_buffers, are_kept_by_a_bounded_number_of_connections) {
+TEST(https_buffers, a_bounded_number_of_connections_keeps_buffers) {
   ASSERT_TRUE(counts);
   constexpr int connections = 300;
   long after_use = 0;

@@ -55,7 +55,7 @@ class https_files : public testing::Test {
 
 }  // namespace
 
-TEST_F(https_files, arrive_whole_between_other_answers_of_one_connection) {
+TEST_F(https_files, files_arrive_whole_between_other_answers_of_one_connection) {
   run_on_sockets(options(), [this](socket_server& server) -> gyre::task<> {
     auto client = co_await connect_over_tls(server);
     for (int i = 0; i < 3; ++i) {
@@ -71,7 +71,7 @@ TEST_F(https_files, arrive_whole_between_other_answers_of_one_connection) {
   });
 }
 
-TEST_F(https_files, that_are_large_are_encrypted_by_a_kernel_that_can) {
+TEST_F(https_files, a_kernel_that_can_encrypts_large_files) {
   (void)gyre::kernel_encryption();  // its trial counts too
   const long before = moved_to_kernel();
   run_on_sockets(options(), [this, before](socket_server& server) -> gyre::task<> {
@@ -85,7 +85,7 @@ TEST_F(https_files, that_are_large_are_encrypted_by_a_kernel_that_can) {
   });
 }
 
-TEST_F(https_files, end_a_connection_in_order) {
+TEST_F(https_files, files_end_a_connection_in_order) {
   for (const bool reads_late : {false, true}) {
     run_on_sockets(options(), [&, this](socket_server& server) -> gyre::task<> {
       auto below = co_await connect_to(server);
@@ -103,7 +103,7 @@ TEST_F(https_files, end_a_connection_in_order) {
 }
 
 // The last record meets a full socket in some of them.
-TEST_F(https_files, end_in_order_for_clients_that_read_slowly) {
+TEST_F(https_files, files_end_in_order_for_clients_that_read_slowly) {
   run_on_sockets(options(), [this](socket_server& server) -> gyre::task<> {
     auto get = [&](std::size_t size) -> gyre::task<> {
       auto below = co_await connect_to(server);
@@ -128,7 +128,7 @@ TEST_F(https_files, end_in_order_for_clients_that_read_slowly) {
   });
 }
 
-TEST_F(https_files, arrive_whole_with_each_version) {
+TEST_F(https_files, files_arrive_whole_with_each_version) {
   for (const tls::version only : {tls::version::tls_1_2, tls::version::tls_1_3}) {
     run_on_sockets(options(), [only, this](socket_server& server) -> gyre::task<> {
       tls::client_options settings = client_that_trusts();
@@ -139,7 +139,7 @@ TEST_F(https_files, arrive_whole_with_each_version) {
   }
 }
 
-TEST_F(https_files, arrive_whole_for_many_clients_at_once) {
+TEST_F(https_files, files_arrive_whole_for_many_clients_at_once) {
   run_on_sockets(options(), [this](socket_server& server) -> gyre::task<> {
     auto get = [&]() -> gyre::task<> {
       const auto answer = co_await get_over_tls(server, "/large");
@@ -153,7 +153,7 @@ TEST_F(https_files, arrive_whole_for_many_clients_at_once) {
   });
 }
 
-TEST_F(https_files, that_a_client_stops_reading_end_at_the_time_limit) {
+TEST_F(https_files, a_file_that_a_client_stops_reading_ends_at_the_time_limit) {
   http::server_options limited = options();
   limited.timeouts.write = 200ms;
   run_on_sockets(std::move(limited), [](socket_server& server) -> gyre::task<> {

@@ -35,7 +35,7 @@ std::string post(const std::string& body) {
 
 }  // namespace
 
-TEST(https_server, answers_requests_one_after_the_other_and_several_at_once) {
+TEST(https_server, a_server_answers_requests_one_after_the_other_and_several_at_once) {
   run_on_sockets(over_tls(says("hello")), [](socket_server& server) -> gyre::task<> {
     auto client = co_await connect_over_tls(server);
     for (int i = 0; i < 3; ++i) {
@@ -100,7 +100,7 @@ TEST(https_server, a_body_of_any_size_arrives) {
   });
 }
 
-TEST(https_server, sends_files_of_any_size) {
+TEST(https_server, a_server_sends_files_of_any_size) {
   std::string folder = (std::filesystem::temp_directory_path() / "gyre_https_XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const gyre::scope_exit at_end([&folder] { std::filesystem::remove_all(folder); });
@@ -279,7 +279,7 @@ TEST(https_server, connections_keep_their_configuration_when_there_is_a_new_one)
 }
 
 // Requests with bodies of any size, in pieces, pipelined, from several clients at once.
-TEST(https_server, conversations_at_random) {
+TEST(https_server, conversations_at_random_lose_no_byte) {
   for_each_seed(15, [](unsigned seed) {
     http::server_options options = over_tls(echo());
     options.limits.body = 10'000'000;

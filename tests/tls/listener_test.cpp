@@ -9,7 +9,7 @@
 
 using namespace gyre_test;
 
-TEST(tls_listener, serves_connections_over_tcp_and_a_client_connects_by_name) {
+TEST(tls_listener, a_listener_serves_connections_over_tcp_and_a_client_connects_by_name) {
   run_tls([]() -> gyre::task<> {
     auto echo = [](tls::stream peer) -> gyre::task<> {
       std::array<std::byte, 4096> buffer{};
@@ -34,7 +34,7 @@ TEST(tls_listener, serves_connections_over_tcp_and_a_client_connects_by_name) {
   });
 }
 
-TEST(tls_listener, gives_up_the_oldest_handshakes_beyond_its_limit) {
+TEST(tls_listener, a_listener_gives_up_the_oldest_handshakes_beyond_its_limit) {
   run_tls([]() -> gyre::task<> {
     auto greet = [](tls::stream peer) -> gyre::task<> {
       co_await peer.write_all("hello");
@@ -59,7 +59,7 @@ TEST(tls_listener, gives_up_the_oldest_handshakes_beyond_its_limit) {
   });
 }
 
-TEST(tls_listener, that_stops_gives_up_clients_that_have_sent_nothing) {
+TEST(tls_listener, a_listener_that_stops_gives_up_clients_that_have_sent_nothing) {
   run_tls([]() -> gyre::task<> {
     auto never = [](tls::stream) -> gyre::task<> {
       ADD_FAILURE() << "nobody has finished a handshake";
@@ -93,7 +93,7 @@ TEST(tls_listener, a_stop_is_no_end_of_the_data) {
   });
 }
 
-TEST(tls_listener, at_the_deadline_of_a_drain_the_client_sees_no_close_notify) {
+TEST(tls_listener, the_client_sees_no_close_notify_at_the_deadline_of_a_drain) {
   run_tls([]() -> gyre::task<> {
     auto serve = [](tls::stream peer) -> gyre::task<> { (void)co_await read_to_end(peer); };
     tls_server server(serve, {.drain = 20ms});

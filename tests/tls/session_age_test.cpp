@@ -117,7 +117,7 @@ TEST(tls_session_age, a_session_ends_a_day_after_its_full_handshake_although_its
   });
 }
 
-TEST(tls_session_age, with_a_lifetime_of_0_no_session_is_resumed) {
+TEST(tls_session_age, no_session_is_resumed_with_a_lifetime_of_0) {
   run_tls([]() -> gyre::task<> {
     auto server = server_with_certificate();
     server.session_lifetime = 0s;

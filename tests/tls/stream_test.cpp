@@ -226,7 +226,7 @@ TEST(tls_stream, a_cancel_at_any_step_of_a_handshake_leaves_nothing) {
 
 // The server's gate closes at random, and tasks of both ends are cancelled at random. What arrives is a beginning of
 // what was written, and all of it when a write has reported success.
-TEST(tls_stream, conversations_with_gates_and_cancels_at_random) {
+TEST(tls_stream, conversations_with_gates_and_cancels_at_random_lose_no_byte) {
   for_each_seed(40, [](unsigned seed) {
     gyre::run([seed]() -> gyre::task<> {
       choices choose(seed);
@@ -298,7 +298,7 @@ TEST(tls_stream, conversations_with_gates_and_cancels_at_random) {
 }
 
 // Writers, readers, small and large pieces, both directions, pipes of any size: every byte arrives in order.
-TEST(tls_stream, conversations_at_random) {
+TEST(tls_stream, conversations_at_random_lose_no_byte) {
   for_each_seed(40, [](unsigned seed) {
     gyre::run([seed]() -> gyre::task<> {
       choices choose(seed);
@@ -350,7 +350,7 @@ TEST(tls_stream, conversations_at_random) {
   });
 }
 
-TEST(tls_stream, on_a_stream_of_any_type_tells_a_stop_from_a_truncation) {
+TEST(tls_stream, a_stream_of_any_type_tells_a_stop_from_a_truncation) {
   run_tls([]() -> gyre::task<> {
     for (const bool truncated : {false, true}) {
       auto listener = gyre::tcp_listener::bind("127.0.0.1:0");

@@ -142,14 +142,14 @@ INSTANTIATE_TEST_SUITE_P(ciphers, traffic_secret_of,
                                          "TLS_CHACHA20_POLY1305_SHA256"),
                          [](const auto& each) { return std::string(each.param); });
 
-TEST(traffic_secret, is_not_proven_by_an_earlier_record) {
+TEST(traffic_secret, an_earlier_record_does_not_prove_a_secret) {
   joined ends("TLS_AES_128_GCM_SHA256");
   const std::string first = ends.server_writes("one");
   ends.server_writes("two");
   EXPECT_FALSE(ends.secret.is_proven_by(first, ends.server()));
 }
 
-TEST(traffic_secret, is_not_proven_by_a_record_that_was_changed) {
+TEST(traffic_secret, a_record_that_was_changed_does_not_prove_a_secret) {
   joined ends("TLS_AES_128_GCM_SHA256");
   const std::string record = ends.server_writes("text");
   for (std::size_t i = 0; i < record.size(); ++i) {
@@ -159,14 +159,14 @@ TEST(traffic_secret, is_not_proven_by_a_record_that_was_changed) {
   }
 }
 
-TEST(traffic_secret, is_not_proven_by_a_part_of_a_record_or_by_nothing) {
+TEST(traffic_secret, a_part_of_a_record_or_nothing_does_not_prove_a_secret) {
   joined ends("TLS_AES_128_GCM_SHA256");
   const std::string record = ends.server_writes("text");
   for (std::size_t size = 0; size < record.size(); ++size)
     EXPECT_FALSE(ends.secret.is_proven_by(std::string_view(record).substr(0, size), ends.server())) << size;
 }
 
-TEST(traffic_secret, has_no_keys_after_a_key_update) {
+TEST(traffic_secret, a_secret_has_no_keys_after_a_key_update) {
   joined ends("TLS_AES_128_GCM_SHA256");
   ends.server_changes_keys();
   const std::string record = ends.server_writes("text");
@@ -174,13 +174,13 @@ TEST(traffic_secret, has_no_keys_after_a_key_update) {
   EXPECT_EQ(ends.secret.keys(ends.server()).with, kernel_cipher::algorithm::none);
 }
 
-TEST(traffic_secret, has_no_keys_for_tls_1_2) {
+TEST(traffic_secret, a_secret_has_no_keys_for_tls_1_2) {
   joined ends("", TLS1_2_VERSION);
   const std::string record = ends.server_writes("text");
   EXPECT_FALSE(ends.secret.is_proven_by(record, ends.server()));
 }
 
-TEST(traffic_secret, takes_only_the_line_of_a_servers_data) {
+TEST(traffic_secret, a_secret_is_taken_only_from_the_line_of_a_servers_data) {
   for (const std::string_view line :
        {"CLIENT_TRAFFIC_SECRET_0 00 0011", "SERVER_HANDSHAKE_TRAFFIC_SECRET 00 0011", "SERVER_TRAFFIC_SECRET_0 00 001",
         "SERVER_TRAFFIC_SECRET_0 00 zz", "SERVER_TRAFFIC_SECRET_0 ", ""}) {

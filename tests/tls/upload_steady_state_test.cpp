@@ -73,7 +73,7 @@ gyre::task<> upload(https_client& client, std::size_t size) {
 
 }  // namespace
 
-TEST(https_upload, takes_nothing_from_the_heap_for_a_piece) {
+TEST(https_upload, an_upload_takes_nothing_from_the_heap_for_a_piece) {
   upload_counts last;
   http::server_options options = over_tls([&last](http::request& request) -> gyre::task<response> {
     last = co_await receive_all(request);
@@ -89,7 +89,7 @@ TEST(https_upload, takes_nothing_from_the_heap_for_a_piece) {
   EXPECT_EQ(last.allocated, 0) << "for " << last.pieces << " pieces";
 }
 
-TEST(https_upload, leaves_no_buffer_with_a_connection_that_is_idle_afterwards) {
+TEST(https_upload, an_upload_leaves_no_buffer_with_a_connection_that_is_idle_afterwards) {
   std::size_t received = 0;
   http::server_options options = over_tls([&received](http::request& request) -> gyre::task<response> {
     counting = received > 0;  // the buffers for the first one exist
