@@ -1,18 +1,16 @@
 """Attackers of gyre serve and hello_server, the well-behaved clients beside them, and the cost for the server."""
 
 import contextlib
-import io
 import os
 import re
 import socket
-import struct
-import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
-from support import Serve
+from raw_http import reset
+from support import Serve, temporary_folder
 
 LIMIT = 2  # seconds: the time-outs of the servers in the slow attacks
 
@@ -31,23 +29,6 @@ def connect(port, receive_buffer=None, timeout=30):
     return peer
 
 
-def leave_rudely(peer):
-    """Resets the connection instead of an orderly close, so that no port stays in TIME_WAIT."""
-    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    peer.close()
-
-
-def read_all(peer):
-    """Returns everything until the peer closes or resets."""
-    received = b""
-    try:
-        while chunk := peer.recv(65_536):
-            received += chunk
-    except ConnectionResetError:
-        pass
-    return received
-
-
 def read_response(reader):
     """Returns status, fields (lower case) and body of the next response, or None at the end."""
     line = reader.readline()
@@ -64,13 +45,6 @@ def read_response(reader):
     body = reader.read(length)
     assert len(body) == length, (fields, len(body))
     return int(found.group(1)), fields, body
-
-
-def responses_in(received):
-    reader, all_of_them = io.BytesIO(received), []
-    while (one := read_response(reader)) is not None:
-        all_of_them.append(one)
-    return all_of_them
 
 
 def get(path, more=""):
@@ -128,7 +102,7 @@ class Bystanders:
                 if peer is None or reconnects:
                     if peer:
                         reader.close()
-                        leave_rudely(peer)
+                        reset(peer)
                     peer = connect(self.port)
                     reader = peer.makefile("rb")
                 peer.sendall(get(self.path))
@@ -159,9 +133,7 @@ class Bystanders:
 
 class Attack(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = Path(scratch.name)
+        self.scratch = temporary_folder(self)
         self.root, self.uploads = self.scratch / "root", self.scratch / "uploads"
         self.root.mkdir()
         self.uploads.mkdir()

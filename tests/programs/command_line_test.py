@@ -5,8 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-from serve_support import ask
-from support import BIN, Serve
+from support import BIN, Serve, ask
 
 
 def told(*command, **environment):

@@ -10,9 +10,8 @@ import time
 import unittest
 from pathlib import Path
 
-from proxy_support import answering
-from serve_support import ask
-from support import BIN, free_port
+from scripted import answering
+from support import BIN, ask, free_port
 
 
 class Output:

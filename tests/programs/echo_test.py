@@ -32,7 +32,7 @@ class Echo(unittest.TestCase):
                 return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.M).group(1))
 
         with Program("echo_server", "--busy-poll", "1000000") as server, \
-                socket.create_connection(("127.0.0.1", server.port), 10) as peer:
+                server.socket() as peer:
             peer.sendall(b"first")
             self.assertEqual(peer.recv(5), b"first")
             before = sleeps(server.process.pid)
@@ -43,7 +43,7 @@ class Echo(unittest.TestCase):
         self.assertEqual(run(BIN / "echo_server", "--busy-poll", "-1").returncode, 2)
 
     def test_half_close_is_answered_with_everything_and_an_end(self):
-        with Program("echo_server") as server, socket.create_connection(("127.0.0.1", server.port), 10) as peer:
+        with Program("echo_server") as server, server.socket() as peer:
             peer.sendall(b"x" * 100_000)
             peer.shutdown(socket.SHUT_WR)
             received = b""
@@ -56,7 +56,7 @@ class Echo(unittest.TestCase):
             with open(f"/proc/{pid}/statm", encoding="ascii") as statm:
                 return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-        with Program("echo_server") as server, socket.create_connection(("127.0.0.1", server.port), 10) as peer:
+        with Program("echo_server") as server, server.socket() as peer:
             peer.settimeout(0.3)
             before = resident(server.process.pid)
             sent = 0
@@ -70,7 +70,7 @@ class Echo(unittest.TestCase):
 
     def test_signals_end_it_with_0_after_draining(self):
         for number in (signal.SIGTERM, signal.SIGINT):
-            with Program("echo_server") as server, socket.create_connection(("127.0.0.1", server.port), 10) as peer:
+            with Program("echo_server") as server, server.socket() as peer:
                 peer.sendall(b"last")
                 self.assertEqual(peer.recv(4), b"last")
                 self.assertEqual(server.stop(number), 0)
@@ -78,7 +78,7 @@ class Echo(unittest.TestCase):
 
     def test_a_second_signal_forces_the_exit(self):
         with Program("echo_server", "--drain", "60") as server, \
-                socket.create_connection(("127.0.0.1", server.port), 10) as peer:
+                server.socket() as peer:
             peer.settimeout(0.3)
             try:
                 while True:  # until the echo cannot be written, so that the connection does not end on its own
@@ -89,7 +89,7 @@ class Echo(unittest.TestCase):
             for _ in range(100):  # until the first signal is taken: a second one would be merged with it
                 time.sleep(0.01)
                 try:
-                    socket.create_connection(("127.0.0.1", server.port), 1).close()
+                    server.socket().close()
                 except OSError:
                     break
             self.assertEqual(server.stop(signal.SIGTERM), 128 + signal.SIGTERM)

@@ -6,9 +6,8 @@ import tempfile
 import time
 import unittest
 
-from proxy_support import Proxy
-from serve_support import ask, read_all
-from support import Example, Serve
+from raw_http import read_all
+from support import Example, Proxy, Serve, ask
 
 LINE = re.compile(r"TLS handshake with 127\.0\.0\.1:(\d+) failed: (.*)\n")
 PLAIN = "handshake failed: the client spoke HTTP without TLS"
@@ -18,10 +17,7 @@ def speak_plainly(port):
     """Sends a request without TLS. Returns the own port, when the server has ended the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as peer:
         peer.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        try:
-            read_all(peer)
-        except ConnectionResetError:
-            pass
+        read_all(peer, or_reset=True)
         return str(peer.getsockname()[1])
 
 

@@ -2,22 +2,18 @@
 
 import os
 import stat
-import tempfile
 import unittest
-from pathlib import Path
 
 from fetch_test import fetch
 from scripted import Scripted, read_head
-from support import BIN, free_port, run
+from support import BIN, free_port, run, temporary_folder
 
 BASIC = "Authorization: Basic YW5uOnNlY3JldA=="  # ann:secret
 
 
 class Credentials(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = temporary_folder(self)
         self.heads = []
         self.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
 
@@ -25,9 +21,7 @@ class Credentials(unittest.TestCase):
             self.heads.append(read_head(peer).split("\r\n"))
             peer.sendall(self.answer)
 
-        server = Scripted(serve)
-        server.__enter__()
-        self.addCleanup(server.__exit__)
+        server = self.enterContext(Scripted(serve))
         self.port = server.port
         self.url = f"http://ann:secret@127.0.0.1:{server.port}/x"
 

@@ -5,28 +5,22 @@ import resource
 import signal
 import stat
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
-from pathlib import Path
 
 from fetch_test import fetch
 from scripted import Scripted, read_head
-from support import BIN
+from support import BIN, temporary_folder
 
 
 class Files(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name)
+        self.out = temporary_folder(self)
         self.url = self.serve(lambda peer, _: self.answer(peer, b"hello"))
 
     def serve(self, answer):
-        server = Scripted(answer)
-        server.__enter__()
-        self.addCleanup(server.__exit__)
+        server = self.enterContext(Scripted(answer))
         return f"http://127.0.0.1:{server.port}/x"
 
     def answer(self, peer, body):

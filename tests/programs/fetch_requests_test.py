@@ -2,20 +2,16 @@
 
 import os
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
 from fetch_test import fetch
 from scripted import Scripted, read_head
-from support import BIN, run
+from support import BIN, run, temporary_folder
 
 
 class Requests(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = temporary_folder(self)
         self.heads = []
         self.bodies = []
 
@@ -29,9 +25,7 @@ class Requests(unittest.TestCase):
             self.bodies.append(body)
             peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
 
-        server = Scripted(serve)
-        server.__enter__()
-        self.addCleanup(server.__exit__)
+        server = self.enterContext(Scripted(serve))
         self.url = f"http://127.0.0.1:{server.port}/x"
 
     def test_an_empty_body_is_a_body(self):

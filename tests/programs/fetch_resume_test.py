@@ -1,19 +1,16 @@
 """gyre fetch --resume: servers whose partial responses are not what was asked for."""
 
-import pathlib
-import tempfile
 import time
 import unittest
 
 from fetch_test import fetch
 from scripted import Scripted, read_head
+from support import temporary_folder
 
 
 class Resume(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.out = pathlib.Path(folder.name)
+        self.out = temporary_folder(self)
         self.file = bytes(range(256)) * 40
         self.had = 1000
         self.validator = '"v1"'

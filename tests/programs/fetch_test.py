@@ -8,14 +8,12 @@ import pty
 import signal
 import struct
 import subprocess
-import tempfile
 import termios
 import threading
 import unittest
-from pathlib import Path
 
 from scripted import Scripted, read_head
-from support import BIN, Serve, run
+from support import BIN, Serve, run, temporary_folder
 
 
 def fetch(*arguments, environment=None, **options):
@@ -26,10 +24,7 @@ def fetch(*arguments, environment=None, **options):
 
 class Fetch(unittest.TestCase):
     def setUp(self):
-        for name in ("root", "out"):
-            folder = tempfile.TemporaryDirectory()
-            self.addCleanup(folder.cleanup)
-            setattr(self, name, Path(folder.name))
+        self.root, self.out = temporary_folder(self), temporary_folder(self)
         self.big = os.urandom(3_000_000)
         (self.root / "a.txt").write_text("hello\n")
         (self.root / "big").write_bytes(self.big)

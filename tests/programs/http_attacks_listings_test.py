@@ -11,7 +11,8 @@ import time
 import unittest
 from pathlib import Path
 
-from attack_support import Attack, connect, get, leave_rudely, peak, processor_seconds, read_response, resident
+from attack_support import Attack, connect, get, peak, processor_seconds, read_response, resident
+from raw_http import reset
 from support import Serve
 
 
@@ -123,7 +124,7 @@ class Listings(Attack):
         with self.beside(server, "listings that nobody reads"):
             time.sleep(0.5)  # time for the other clients
         for each in peers:
-            leave_rudely(each)
+            reset(each)
         self.ends_quietly(server)
 
     def beside(self, server, what):

@@ -12,8 +12,8 @@ import time
 import unittest
 
 from attack_support import (
-    Attack, connect, descriptors, get, leave_rudely, named_descriptors, processor_seconds, read_response, resident,
-    wait_until)
+    Attack, connect, descriptors, get, named_descriptors, processor_seconds, read_response, resident, wait_until)
+from raw_http import reset
 
 
 class Many(Attack):
@@ -47,7 +47,7 @@ class Many(Attack):
                   flush=True)
         finally:
             for each in peers:
-                leave_rudely(each)
+                reset(each)
         self.assertTrue(wait_until(lambda: descriptors(server) <= descriptors_before, 20))
         warm.sendall(get("/small.txt"))
         self.assertIn(b" 200 ", warm.recv(4096))
@@ -92,7 +92,7 @@ class Many(Attack):
                     if waits:
                         self.assertTrue(peer.recv(1000))
                     if i % 2:
-                        leave_rudely(peer)
+                        reset(peer)
                     else:
                         peer.close()
             leaving = time.monotonic()
@@ -113,7 +113,7 @@ class Many(Attack):
                 peer.sendall(get("/large"))
                 while not stopping.is_set() and (size := peer.recv_into(buffer, len(buffer), socket.MSG_TRUNC)):
                     count += size
-                leave_rudely(peer)
+                reset(peer)
             received.append(count)
 
         clients = [threading.Thread(target=download) for _ in range(8)]
@@ -222,7 +222,7 @@ class Operators(Attack):
               flush=True)
         self.assertLess(busy, 2 * quiet + 0.2)
         for each in peers:
-            leave_rudely(each)
+            reset(each)
         self.ends_quietly(server)
 
     def test_a_client_has_no_more_connections_than_it_may(self):
@@ -238,7 +238,7 @@ class Operators(Attack):
                 statuses.append(503)  # closed without a response: there were too many refused connections, too
         self.assertEqual(statuses, [200] * 50 + [503] * 150)
         for each in peers:
-            leave_rudely(each)
+            reset(each)
         self.ends_quietly(server)
 
 

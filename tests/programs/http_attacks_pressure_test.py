@@ -1,17 +1,12 @@
-"""Clients that send as fast as they can, or do not read, cost gyre serve and the proxy a bounded amount."""
+"""Clients that send as fast as they can, or do not read, cost gyre serve a bounded amount."""
 
-import contextlib
 import re
-import socket
-import threading
 import time
 import unittest
 from pathlib import Path
 
-from attack_support import (
-    Attack, connect, descriptors, get, leave_rudely, named_descriptors, processor_seconds, read_response, resident,
-    wait_until)
-from proxy_support import Proxy
+from attack_support import Attack, connect, descriptors, get, processor_seconds, read_response, resident
+from raw_http import reset
 from support import Serve
 
 
@@ -62,7 +57,7 @@ class Pressure(Attack):
                 self.assertGreaterEqual(descriptors(server), count)  # all of them are still connected
         finally:
             for each in peers:
-                leave_rudely(each)
+                reset(each)
         print(f"\n  {what}: {held / 2**20:.2f} MiB for each client", flush=True)
         return held
 
@@ -144,86 +139,6 @@ class Pressure(Attack):
               flush=True)
         self.assertLess(same, 5 * different + 0.1)
         self.ends_quietly(server)
-
-    def test_a_server_behind_the_proxy_that_says_more_than_it_was_asked_for(self):
-        rounds, connections = 50, []
-        answered, sent = threading.Semaphore(0), threading.Semaphore(0)
-        listener = self.enterContext(socket.create_server(("127.0.0.1", 0)))
-
-        def serve(peer):
-            with peer, peer.makefile("rb") as reader:
-                try:
-                    while line := reader.readline():
-                        while reader.readline() != b"\r\n":
-                            pass
-                        path = line.split()[1]
-                        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(path) + path)
-                        answered.acquire()
-                        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")
-                        sent.release()
-                except ConnectionResetError:  # with "secret" unread
-                    pass
-
-        def accept():
-            try:
-                while True:
-                    connections.append(listener.accept()[0])
-                    threading.Thread(target=serve, args=(connections[-1],), daemon=True).start()
-            except OSError:
-                pass
-
-        threading.Thread(target=accept, daemon=True).start()
-        proxy = Proxy(listener.getsockname()[1])
-        with proxy, connect(proxy.port) as peer, peer.makefile("rb") as reader:
-            for i in range(rounds):
-                peer.sendall(get(f"/{i}"))
-                self.assertEqual(read_response(reader)[2], f"/{i}".encode())
-                answered.release()
-                self.assertTrue(sent.acquire(timeout=20))
-            self.assertEqual(len(connections), rounds)
-            self.assertTrue(wait_until(lambda: descriptors(proxy) < 20, 20), named_descriptors(proxy))
-            listener.close()
-            self.assertEqual((proxy.stop(), "gyre proxy: " in proxy.said()), (0, False))
-
-    def test_a_server_behind_the_proxy_that_gives_up_waiting_just_when_it_is_asked_again(self):
-        listener = self.enterContext(socket.create_server(("127.0.0.1", 0)))
-        asked = []
-
-        def serve(peer):
-            with peer, peer.makefile("rb") as reader:
-                late = b""
-                for first in (True, False, False):
-                    line = reader.readline()
-                    if not line:
-                        return
-                    while reader.readline() != b"\r\n":
-                        pass
-                    path = line.split()[1]
-                    asked.append((peer.fileno(), path))
-                    if first:
-                        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(path) + path)
-                    elif not late:  # it belongs to the time before this request, whose response comes later
-                        peer.sendall(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
-                        late = path
-                    else:
-                        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(late) + late)
-
-        def accept():
-            with contextlib.suppress(OSError):
-                while True:
-                    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
-        proxy = Proxy(listener.getsockname()[1])
-        with proxy, connect(proxy.port) as peer, peer.makefile("rb") as reader:
-            for i in range(20):
-                peer.sendall(get(f"/{i}"))
-                self.assertEqual(read_response(reader)[::2], (200, f"/{i}".encode()), asked)
-            for path in (b"/first", b"/again"):  # cannot be repeated: each gets the 408, and nothing follows
-                peer.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" % path)
-                self.assertEqual(read_response(reader)[::2], (200, path), asked)
-            listener.close()
-            self.assertEqual((proxy.stop(), "gyre proxy: " in proxy.said()), (0, False))
 
 
 if __name__ == "__main__":

@@ -59,36 +59,20 @@ class Slow(Attack):
         self.assertLess(longest, LIMIT + 15)
         return [received for _, received in ended]
 
-    def test_slow_heads(self):
-        server = self.serve_impatiently()
-        before = descriptors(server)
-        with self.beside(server, "slow heads"):
-            for received in self.attack(server, b"GET / HTTP/1.1\r\nHost: a\r\nX: ", b"a", reads=4096):
-                self.assertIn(b"HTTP/1.1 408 ", received or b"HTTP/1.1 408 ")  # a reset may have discarded it
-        self.assertTrue(wait_until(lambda: descriptors(server) == before, 10))
-        self.ends_quietly(server)
-
-    def test_slow_bodies(self):
-        server = self.serve_impatiently()
-        head = (b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-                b"Content-Length: 1000000\r\n\r\n"
-                b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slow\"\r\n\r\n")
-        before = descriptors(server)
-        with self.beside(server, "slow bodies"):
-            for received in self.attack(server, head, b"a", reads=4096):
-                self.assertIn(b"HTTP/1.1 408 ", received or b"HTTP/1.1 408 ")
-        self.assertTrue(wait_until(lambda: descriptors(server) == before, 10))
-        self.assertEqual(list(self.uploads.iterdir()), [])
-        self.ends_quietly(server)
-
-    def test_slow_bodies_in_chunks(self):
-        server = self.serve_impatiently()
-        head = (b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-                b"Transfer-Encoding: chunked\r\n\r\n")
-        with self.beside(server, "slow chunks"):
-            for received in self.attack(server, head, b"1\r\na\r\n", reads=4096):
-                self.assertRegex(received or b"HTTP/1.1 408 ", rb"^HTTP/1\.1 4")
-        self.ends_quietly(server)
+    def test_clients_whose_heads_bodies_or_chunks_drip_get_408(self):
+        upload = b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+        part = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slow\"\r\n\r\n"
+        for what, begin, go_on in (("heads", b"GET / HTTP/1.1\r\nHost: a\r\nX: ", b"a"),
+                                   ("bodies", upload + b"Content-Length: 1000000\r\n\r\n" + part, b"a"),
+                                   ("chunks", upload + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n")):
+            server = self.serve_impatiently()
+            before = descriptors(server)
+            with self.subTest(what), self.beside(server, f"slow {what}"):
+                for received in self.attack(server, begin, go_on, reads=4096):
+                    self.assertRegex(received or b"HTTP/1.1 408 ", rb"^HTTP/1\.1 4")  # a reset may have discarded it
+            self.assertTrue(wait_until(lambda: descriptors(server) == before, 10))
+            self.assertEqual(list(self.uploads.iterdir()), [])
+            self.ends_quietly(server)
 
     def test_slow_readers(self):
         server = self.serve_impatiently()
@@ -128,17 +112,13 @@ class SlowHttpTest(Attack):
         self.assertEqual(set(found), {"YES"}, text)
         self.ends_quietly(server)
 
-    def test_slow_headers(self):
-        self.attack("/small.txt", "-H", "-i", 1, "-x", 24)
-
-    def test_slow_bodies(self):
-        self.attack("/_upload", "-B", "-i", 1, "-s", 8192, "-x", 10)
-
-    def test_many_ranges(self):
-        self.attack("/large", "-R", "-a", 5, "-b", 3000)
-
-    def test_slow_reads(self):
-        self.attack("/large", "-X", "-w", 512, "-y", 1024, "-n", 1, "-z", 32, "-k", 3)
+    def test_slow_headers_bodies_ranges_and_readers_leave_the_service_available(self):
+        for path, *arguments in (("/small.txt", "-H", "-i", 1, "-x", 24),
+                                 ("/_upload", "-B", "-i", 1, "-s", 8192, "-x", 10),
+                                 ("/large", "-R", "-a", 5, "-b", 3000),
+                                 ("/large", "-X", "-w", 512, "-y", 1024, "-n", 1, "-z", 32, "-k", 3)):
+            with self.subTest(arguments[0]):
+                self.attack(path, *arguments)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,9 @@ import sys
 import tempfile
 import unittest
 import wave
-from pathlib import Path
 
 import chromium
-from support import Example, Serve, run
+from support import Example, Serve, run, temporary_folder
 
 if not chromium.PROGRAM:
     print("skipped: chromium not installed")
@@ -38,16 +37,15 @@ class Browser(unittest.TestCase):
         cls.page = cls.enterClassContext(chromium.Page())
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root, self.uploads = Path(scratch.name, "root"), Path(scratch.name, "uploads")
+        scratch = temporary_folder(self)
+        self.root, self.uploads = scratch / "root", scratch / "uploads"
         self.root.mkdir()
         self.uploads.mkdir()
         self.large = os.urandom(32 << 20)
         (self.root / "large").write_bytes(self.large)
         (self.root / "page.html").write_text("<!doctype html><p>scripts may fetch here")
         (self.root / "a b&<ü>.txt").write_text("alpha\n")
-        self.scratch = Path(scratch.name)
+        self.scratch = scratch
 
     def serve(self, *arguments, **options):
         server = self.enterContext(Serve(self.root, *arguments, **options))

@@ -6,14 +6,13 @@ import socket
 import time
 import unittest
 
-from example_support import Program, all_at_once, read_to_end
-from support import without_gyre
+from raw_http import all_at_once, read_all
+from support import Example, without_gyre
 
 
 class RepeatAndSleep:
     def setUp(self):
-        self.server = Program(self.program).__enter__()
-        self.addCleanup(self.server.__exit__)
+        self.server = self.enterContext(Example(self.program))
 
     def test_repeats(self):
         for count in (0, 1, 5, 10_000_000):
@@ -53,14 +52,14 @@ class RepeatAndSleep:
             peer.sendall(b"GET /repeat?count=3 HTTP/1.1\r\nHost: a\r\n\r\n"
                          b"GET /other HTTP/1.1\r\nHost: a\r\n\r\n"
                          b"GET /repeat?count=4 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            answers = read_to_end(peer)
+            answers = read_all(peer)
             self.assertEqual(re.findall(rb"HTTP/1\.1 (\d+)", answers), [b"200", b"404", b"200"])
             self.assertTrue(answers.endswith(b"\r\n\r\nxxxx"), answers)
         with self.server.socket() as peer:
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for byte in b"GET /repeat?count=3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n":
                 peer.sendall(bytes([byte]))
-            self.assertTrue(read_to_end(peer).endswith(b"\r\n\r\nxxx"))
+            self.assertTrue(read_all(peer).endswith(b"\r\n\r\nxxx"))
 
     def test_answers_many_connections(self):
         answers, _ = all_at_once(50, lambda i: self.server.get(f"/repeat?count={i}", {"Connection": "close"}))
@@ -122,7 +121,7 @@ class Coroutines(RepeatAndSleep, unittest.TestCase):
             peer.sendall(b"GET /sleep?ms=500 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         began = time.monotonic()
         for peer in peers:
-            self.assertTrue(read_to_end(peer).startswith(b"HTTP/1.1 200 "))
+            self.assertTrue(read_all(peer).startswith(b"HTTP/1.1 200 "))
             peer.close()
         self.assertLess(time.monotonic() - began, 20)  # one after another: 200 s
 

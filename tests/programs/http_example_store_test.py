@@ -4,16 +4,16 @@ import json
 import re
 import time
 import unittest
+from raw_http import all_at_once
+from support import Example
 
-from example_support import Program, all_at_once
 
 JSON = {"Content-Type": "application/json"}
 
 
 class RestStore(unittest.TestCase):
     def setUp(self):
-        self.server = Program("rest_store").__enter__()
-        self.addCleanup(self.server.__exit__)
+        self.server = self.enterContext(Example("rest_store"))
 
     def add(self, text="{}"):
         status, headers, body = self.server.request("POST", "/items", text, JSON)
@@ -91,8 +91,7 @@ class RestStore(unittest.TestCase):
 
 class Clock(unittest.TestCase):
     def setUp(self):
-        self.server = Program("sse_clock").__enter__()
-        self.addCleanup(self.server.__exit__)
+        self.server = self.enterContext(Example("sse_clock"))
 
     def listen(self):
         connection = self.server.connect()

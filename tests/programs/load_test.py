@@ -3,14 +3,12 @@
 import json
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
-from pathlib import Path
 
 from scripted import Scripted
-from support import BIN, Serve, free_port, run
+from support import BIN, Serve, free_port, run, temporary_folder
 
 
 def load(port, *arguments, path="/a.txt", timeout=60):
@@ -24,9 +22,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 class Load(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
+        self.root = temporary_folder(self)
         (self.root / "a.txt").write_text("hello\n")
 
     def test_counts_exactly_the_requests_that_were_asked_for(self):

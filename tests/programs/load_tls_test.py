@@ -2,13 +2,11 @@
 
 import os
 import socket
-import tempfile
 import unittest
-from pathlib import Path
 
 from certificates import Authority, copy_certificates
 from scripted import Scripted
-from support import BIN, Serve, run, skip_without
+from support import BIN, Serve, run, skip_without, temporary_folder
 
 skip_without("openssl")
 REMEDY = "(--cacert FILE trusts other authorities, --insecure accepts any certificate)\n"
@@ -16,9 +14,7 @@ REMEDY = "(--cacert FILE trusts other authorities, --insecure accepts any certif
 
 class LoadTls(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = temporary_folder(self)
         self.root = self.folder / "root"
         self.root.mkdir()
         (self.root / "a.txt").write_text("hello\n")

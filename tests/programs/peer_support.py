@@ -2,17 +2,16 @@
 
 import contextlib
 import os
-import pathlib
 import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
 from certificates import Authority, copy_certificates
 from fetch_test import fetch
+from support import temporary_folder
 
 
 def command_of(name):
@@ -25,9 +24,7 @@ def make_certificates(folder):
 
 class WithPeers(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = temporary_folder(self)
         self.folder.chmod(0o777)  # some of these programs give up their rights
         self.root = self.folder / "root"
         self.root.mkdir()

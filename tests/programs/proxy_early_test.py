@@ -4,8 +4,9 @@ import threading
 import time
 import unittest
 
-from proxy_support import Proxy
+from raw_http import read_until, reset
 from scripted import Scripted
+from support import Proxy
 
 CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 COMPLETE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -41,16 +42,6 @@ class Early(Scripted):
         finally:
             self.bodies.append(bytes(body))
             self.ended.release()
-
-
-def read_until(peer, end):
-    text = b""
-    while not text.endswith(end):
-        piece = peer.recv(65536)
-        if not piece:
-            raise AssertionError(f"the proxy closed after {text!r}")
-        text += piece
-    return text
 
 
 class EarlyResponses(unittest.TestCase):
@@ -107,11 +98,11 @@ class EarlyResponses(unittest.TestCase):
                             read_until(peer, sent + b"\r\n")
                         if how is not None:
                             peer.shutdown(how)
+                            peer.close()
                         else:
-                            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-                        peer.close()
+                            reset(peer)
                         self.assertTrue(server.ended.acquire(timeout=20), "the upload was not ended")
-            self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 0)
+            self.assertEqual(proxy.failures(server.port), 0)
             self.assertEqual(proxy.metric("gyre_proxy_running", server.port), 0)
 
     def test_the_handler_is_stopped_in_the_middle_of_both(self):

@@ -1,80 +1,248 @@
-"""gyre proxy: what it passes on, which server it asks, and what it does when servers fail."""
+"""gyre proxy: what it passes on to servers and clients, and what it drops."""
 
+import http.client
 import json
 import os
-import signal
+import re
 import socket
-import subprocess
-import tempfile
-import threading
+import time
 import unittest
 from pathlib import Path
 
-from proxy_support import Proxy, answering, ok
-from scripted import Scripted, read_head
-from support import BIN, Serve, free_port, serve_in_thread
-from upstream import Upstream
+from raw_http import all_at_once, exchange, read_all, read_until
+from scripted import Scripted, Upstream, answering, read_head, remembering
+from support import BIN, Proxy, Serve, run, temporary_folder
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs/guide/proxy.md"
 
 
-class Forwarding(unittest.TestCase):
-    def setUp(self):
-        self.upstream = Upstream(("127.0.0.1", 0), Upstream.Page)
-        self.upstream.accepted = 0
-        self.upstream.may_go_on = threading.Event()
-        self.upstream.may_go_on.set()
-        serve_in_thread(self.upstream)
-        self.addCleanup(self.upstream.server_close)
-        self.addCleanup(self.upstream.shutdown)
-        self.port = self.upstream.server_address[1]
+def get(target="/", *fields):
+    return "\r\n".join((f"GET {target} HTTP/1.1", "Host: a", "Connection: close", *fields, "", "")).encode()
+
+
+def answer_to(proxy, *arguments):
+    return exchange(proxy.port, get(*arguments)).decode()
+
+
+def names_of(head):
+    return [line.split(":")[0] for line in head.split("\r\n")[1:] if line]
+
+
+def documented():
+    """(the parts, the ends, the whole names) of the list of dropped fields in the guide."""
+    text = GUIDE.read_text()
+    section = text[text.index("These fields of a client are dropped"):text.index("A server that trusts a field")]
+    parts, ends, names = ([name for name in re.findall("`([^`]+)`", each.split(":")[0])]
+                          for each in section.split("\n* ")[1:])
+    return parts, ends, names
+
+
+class Fields(unittest.TestCase):
+    def seen_behind(self, proxy, target="/", headers=None, method="GET"):
+        """Returns what the upstream server has seen of a request, and its fields by their names in lower case."""
+        status, _, body = proxy.request(method, target, headers=headers)
+        self.assertEqual(status, 200)
+        seen = json.loads(body)
+        return seen, {name.lower(): value for name, value in seen["headers"]}
+
+    def start(self, *arguments, path=""):
+        self.upstream = self.enterContext(Upstream())
+        return self.enterContext(Proxy(f"http://127.0.0.1:{self.upstream.port}{path}", arguments=arguments))
 
     def test_fields_for_the_server_are_passed_on_and_fields_of_the_connection_are_not(self):
-        with Proxy(self.port) as proxy:
-            status, _, body = proxy.ask("GET", "/a%20b?c=d&e", headers={
-                "Accept": "x/y", "Connection": "X-Secret, keep-alive", "X-Secret": "1", "TE": "trailers",
-                "X-Forwarded-For": "10.1.2.3", "Forwarded": "for=10.1.2.3", "Host": "example.org"})
-            seen = json.loads(body)
-            fields = {name.lower(): value for name, value in seen["headers"]}
-            self.assertEqual((status, seen["method"], seen["path"]), (200, "GET", "/a%20b?c=d&e"))
-            self.assertEqual(fields["accept"], "x/y")
-            self.assertEqual(fields["host"], "example.org")
-            self.assertEqual(fields["x-forwarded-for"], "127.0.0.1")
-            self.assertEqual(fields["x-forwarded-proto"], "http")
-            self.assertEqual(fields["forwarded"], 'for=127.0.0.1;proto=http;host="example.org"')
-            self.assertEqual(fields["via"], "1.1 gyre")
-            self.assertEqual((fields["te"], fields["connection"]), ("trailers", "TE"))
-            for name in ("x-secret", "user-agent"):
-                self.assertNotIn(name, fields)
+        seen, fields = self.seen_behind(self.start(), "/a%20b?c=d&e", {
+            "Accept": "x/y", "Connection": "X-Secret, keep-alive", "X-Secret": "1", "TE": "trailers",
+            "X-Forwarded-For": "10.1.2.3", "Forwarded": "for=10.1.2.3", "Host": "example.org"})
+        self.assertEqual((seen["method"], seen["path"]), ("GET", "/a%20b?c=d&e"))
+        self.assertEqual(fields, {
+            "accept": "x/y", "accept-encoding": "identity", "host": "example.org", "x-forwarded-for": "127.0.0.1",
+            "x-forwarded-proto": "http", "x-forwarded-host": "example.org", "via": "1.1 gyre",
+            "forwarded": 'for=127.0.0.1;proto=http;host="example.org"', "te": "trailers", "connection": "TE"})
+
+    def test_fields_of_the_server_are_passed_on_and_fields_of_its_connection_are_not(self):
+        status, headers, _ = self.start().request()
+        self.assertEqual((status, headers.get_all("X-Mine"), headers["Via"], headers["Content-Type"]),
+                         (200, ["a", "b"], "1.1 gyre", "application/json"))
+        self.assertIsNone(headers["X-Hop"])
+        self.assertEqual((headers.get_all("Connection"), headers.get_all("Keep-Alive")),
+                         (["keep-alive"], ["timeout=75"]), "those of the proxy's own connection")
+
+    def test_nothing_is_added_but_what_describes_the_client(self):
+        seen = json.loads(answer_to(self.start()).partition("\r\n\r\n")[2])
+        self.assertEqual(sorted(name for name, _ in seen["headers"]),
+                         ["Forwarded", "Host", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"])
 
     def test_a_trusted_client_may_describe_its_own_client(self):
-        with Proxy(self.port, arguments=["--trust-forwarded"]) as proxy:
-            seen = json.loads(proxy.ask(headers={"X-Forwarded-For": "10.1.2.3", "X-Forwarded-Proto": "https"})[2])
-            fields = {name.lower(): value for name, value in seen["headers"]}
-            self.assertEqual(fields["x-forwarded-for"], "10.1.2.3, 127.0.0.1")
-            self.assertEqual(fields["x-forwarded-proto"], "https")
+        _, fields = self.seen_behind(self.start("--trust-forwarded"), headers={
+            "X-Forwarded-For": "10.1.2.3", "X-Forwarded-Proto": "https", "CF-Connecting-IP": "10.66.66.66"})
+        self.assertEqual((fields["x-forwarded-for"], fields["x-forwarded-proto"], fields["cf-connecting-ip"]),
+                         ("10.1.2.3, 127.0.0.1", "https", "10.66.66.66"))
 
-    def test_a_request_about_the_whole_server_is_answered_by_the_proxy(self):
-        with Proxy(self.port) as proxy:
-            self.assertEqual(proxy.ask("OPTIONS", "*")[0], 204)
-            self.assertEqual(proxy.ask("OPTIONS", "/x", headers={"Max-Forwards": "0"})[0], 204)
-            self.assertEqual(proxy.ask("CONNECT", "example.org:443")[0], 501)
+    def test_the_fields_of_the_documented_list_do_not_pass(self):
+        parts, ends, names = documented()
+        self.assertTrue(len(parts) == 2 and len(ends) == 9 and len(names) > 10, (parts, ends, names))
+        for given in (parts, ends, names):
+            self.assertNotIn("", given)
+        lies = [*parts, *(f"X-{each}-Any" for each in parts), *ends, *(f"X-Any-{each}" for each in ends), *names,
+                "Client-IP", "X-Forwarded", "X-Original-Forwarded-For", "X-Remote-IP", "X-Originating-IP",
+                "CF-Connecting-IP", "Fastly-Client-IP", "True-Client-IP", "X-Cluster-Client-IP", "X-Client-IP",
+                "X-Forwarded-Host", "X-Real-IP", "X.Forwarded.For"]
+        lies += [each.upper().replace("-", "_") for each in lies]
+        server, seen = remembering()
+        with server, Proxy(server.port) as proxy:
+            for some in (lies[:len(lies) // 2], lies[len(lies) // 2:]):
+                answer = answer_to(proxy, "/", *(f"{name}: 10.66.66.66" for name in some), "X-Fine: 1")
+                self.assertTrue(answer.startswith("HTTP/1.1 200 "), answer)
+                self.assertNotIn("10.66.66.66", seen[-1])
+                self.assertIn("X-Fine", names_of(seen[-1]))
 
-    def test_the_path_of_the_server_comes_before_that_of_the_request(self):
-        with Proxy(f"http://127.0.0.1:{self.port}/app/", arguments=["--server-host"]) as proxy:
-            seen = json.loads(proxy.ask(path="/x")[2])
-            self.assertEqual(seen["path"], "/app/x")
-            self.assertEqual(dict(seen["headers"])["Host"], f"127.0.0.1:{self.port}")
+    def test_options_and_trace_are_passed_on_by_no_more_than_they_say(self):
+        proxy = self.start()
+        for method, target, status in (("OPTIONS", "*", 204), ("OPTIONS", "/x", 204), ("TRACE", "/x", 501)):
+            answer = proxy.request(method, target, headers={"Max-Forwards": "0"})
+            self.assertEqual((answer[0], self.upstream.accepted), (status, 0), method)
+        self.assertEqual(proxy.request("OPTIONS", "*")[0], 204)
+        self.assertEqual(proxy.request("CONNECT", "example.org:443")[0], 501)
+        for method, given, left in (("OPTIONS", "2", ["1"]), ("TRACE", "1", ["0"]), ("OPTIONS", "many", []),
+                                    ("GET", "0", [])):
+            seen, _ = self.seen_behind(proxy, "/x", {"Max-Forwards": given}, method)
+            self.assertEqual([value for name, value in seen["headers"] if name == "Max-Forwards"], left, method)
 
-    def test_no_request_leaves_the_path_of_the_server(self):
-        with Proxy(f"http://127.0.0.1:{self.port}/app") as proxy:
-            for path, expected in {"/../etc": "/app/etc", "/a/../../etc?x": "/app/etc?x", "/%2e%2E/etc": "/app/etc",
-                                   "http://a/../etc": "/app/etc", "/..": "/app/", "//b/../../..": "/app/",
-                                   "/../%": "/app/%"}.items():
-                with self.subTest(path):
-                    self.assertEqual(json.loads(proxy.ask(path=path)[2])["path"], expected)
-            for path in ("/..%2fetc", "/..;/etc", "/..\\etc"):
-                self.assertEqual(proxy.ask(path=path)[0], 400, path)
+    def test_the_path_of_the_server_comes_first_and_no_request_leaves_it(self):
+        proxy = self.start("--server-host", path="/app/")
+        seen, fields = self.seen_behind(proxy, "/x")
+        self.assertEqual((seen["path"], fields["host"]), ("/app/x", f"127.0.0.1:{self.upstream.port}"))
+        self.assertEqual(self.seen_behind(proxy, "/a/../../etc?x")[0]["path"], "/app/etc?x")
+        self.assertEqual(proxy.get("/..%2fetc")[0], 400)
+        self.assertNotIn("gyre proxy: ", proxy.said())
+
+    def test_the_target_reaches_the_server_byte_for_byte(self):
+        server, seen = remembering()
+        with server, Proxy(server.port) as proxy:
+            for target in ("/search?q=100%", "/x?u=%u00e9", "/a%", "/a/%2e%2e/b", "/a/../b", "/a//../b", "//host/a",
+                           '/x?q={"a":1}', "/x?q=a^b`<>\\", "/%zz;/..%2f", "/a?", "http://a/b/../c%"):
+                answer_to(proxy, target)
+                self.assertEqual(seen[-1].split(" ")[1], target.removeprefix("http://a"))
             self.assertNotIn("gyre proxy: ", proxy.said())
 
+    def test_the_date_of_the_server_reaches_the_client_once(self):
+        date = "Date: Tue, 15 Nov 1994 08:12:31 GMT"
+        for given, expected in ((f"{date}\r\nAge: 30\r\n", [1, 1]), ("", [1, 0]),
+                                (f"{date}\r\nServer: b\r\n" * 3, [1, 1])):
+            server, _ = remembering(f"HTTP/1.1 200 OK\r\n{given}Content-Length: 0\r\n\r\n".encode())
+            with server, Proxy(server.port) as proxy:
+                head = answer_to(proxy)
+                self.assertEqual([head.count("Date: "), head.count(date)], expected, head)
+                self.assertLessEqual(names_of(head).count("Server"), 1)
+
+    def test_a_response_with_426_names_the_protocols_of_the_server(self):
+        for status, reason in {426: "Upgrade Required", 200: "OK"}.items():
+            server, _ = remembering(f"HTTP/1.1 {status} {reason}\r\nUpgrade: foo/1\r\nConnection: Upgrade\r\n"
+                                    "Content-Length: 0\r\n\r\n".encode())
+            with server, Proxy(server.port) as proxy:
+                head = answer_to(proxy)
+                self.assertEqual(["\r\nUpgrade: foo/1\r\n" in head, "\r\nConnection: close, Upgrade\r\n" in head],
+                                 [status == 426] * 2, head)
+
+    @unittest.skipUnless(socket.has_dualstack_ipv6(), "there is no IPv6")
+    def test_an_ipv4_client_of_a_listener_for_both_families_has_its_ipv4_address(self):
+        server, seen = remembering()
+        with server, Proxy(server.port, arguments=["--listen", "[::]:0"]) as proxy:
+            answer_to(proxy)
+            self.assertIn("\r\nX-Forwarded-For: 127.0.0.1\r\n", seen[-1])
+            self.assertIn('\r\nForwarded: for=127.0.0.1;proto=http;host="a"\r\n', seen[-1])
+
+    def test_the_credentials_of_the_servers_url_are_sent_and_not_shown(self):
+        server, seen = remembering()
+        url = f"http://ann:secret@127.0.0.1:{server.__enter__().port}/v1"
+        self.addCleanup(server.__exit__)
+        own = "\r\nAuthorization: Basic YW5uOnNlY3JldA==\r\n"
+        with Proxy(url) as proxy:
+            answer_to(proxy)
+            self.assertIn(own, seen[-1])
+            answer_to(proxy, "/", "Authorization: Bearer own")
+            self.assertIn("\r\nAuthorization: Bearer own\r\n", seen[-1])
+            self.assertNotIn("Basic", seen[-1])
+            self.assertIn(url.replace("ann:secret@", ""), proxy.said())
+            self.assertNotIn("secret", proxy.said())
+        with Proxy(url, arguments=["--health", "/h"]) as proxy:
+            answer_to(proxy)
+            checks = [head for head in seen if head.startswith("GET /h HTTP/1.1\r\n")]
+            self.assertIn(own, checks[0])
+
+
+class Bodies(unittest.TestCase):
+    def setUp(self):
+        self.upstream = self.enterContext(Upstream())
+        self.proxy = self.enterContext(Proxy(self.upstream.port, arguments=["--timeout", "0.7"]))
+
+    def test_large_bodies_pass_both_ways(self):
+        body = os.urandom(20_000_000)
+        pieces = (body[i:i + 77_777] for i in range(0, len(body), 77_777))
+        for given, framing, size in ((body, "sized", len(body)), (pieces, "chunked", len(body)), (b"", "sized", 0),
+                                     (iter([]), "chunked", 0)):
+            status, headers, echo = self.proxy.request("POST", "/", given, encode_chunked=framing == "chunked")
+            self.assertEqual((status, headers["X-Framing"], echo == body[:size]), (200, framing, True))
+
+    def test_every_kind_of_body_passes(self):
+        self.upstream.may_go_on.set()
+        self.assertEqual(self.proxy.get("/pieces"), (200, b"piecepiece"))
+        self.assertEqual(self.proxy.get("/until_end"), (200, b"z" * 100_000))
+        self.assertEqual(self.proxy.get("/empty"), (204, b""))
+        length = self.proxy.request("GET", "/x")[1]["Content-Length"]
+        status, headers, body = self.proxy.request("HEAD", "/x")
+        self.assertEqual((status, body, abs(int(headers["Content-Length"]) - int(length)) < 10), (200, b"", True))
+
+    def test_a_response_passes_while_it_comes(self):
+        connection = self.proxy.connect()
+        connection.request("GET", "/pieces")
+        answer = connection.getresponse()
+        self.assertEqual(answer.read(5), b"piece")  # the next piece has not been sent yet
+        self.upstream.may_go_on.set()
+        self.assertEqual(answer.read(), b"piece")
+        connection.close()
+
+    def test_connections_to_the_server_are_used_again(self):
+        connection = self.proxy.connect()
+        for _ in range(20):
+            connection.request("GET", "/")
+            self.assertEqual(connection.getresponse().read()[:1], b"{")
+        connection.close()
+        self.assertEqual(self.upstream.accepted, 1)
+
+    def test_requests_run_at_the_same_time(self):
+        answers, seconds = all_at_once(40, lambda _: self.proxy.get("/sleep"))
+        self.assertEqual(answers, [(200, b"slept")] * 40)
+        self.assertLess(seconds, 8)  # one after another: 12 s
+
+    def test_an_early_refusal_ends_the_upload(self):
+        with self.proxy.socket() as peer:
+            peer.sendall(b"POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n" + b"x" * 1000)
+            answer = http.client.HTTPResponse(peer, method="POST")
+            answer.begin()
+            self.assertEqual((answer.status, answer.read(), answer.headers["Connection"]), (413, b"too much", "close"))
+
+    def test_a_slow_client_is_not_a_slow_server(self):
+        def pieces():
+            for _ in range(4):
+                time.sleep(0.25)
+                yield b"abc"
+            time.sleep(1)
+
+        self.assertEqual(self.proxy.request("POST", "/", pieces(), encode_chunked=True)[2], b"abc" * 4)
+
+    def test_both_sides_may_be_https(self):
+        folder = temporary_folder(self)
+        (folder / "a.txt").write_text("hello\n")
+        server = self.enterContext(Serve(folder, "--tls", "auto"))
+        for flags, expected in (((), (22, b"")), (("--insecure",), (0, b"hello\n"))):
+            with Proxy(f"https://127.0.0.1:{server.port}", arguments=["--tls", "auto", *flags]) as proxy:
+                done = run(BIN / "gyre", "fetch", "-k", "-o", "/dev/stdout", f"https://127.0.0.1:{proxy.port}/a.txt")
+                self.assertEqual((done.returncode, done.stdout), expected)
+                self.assertEqual("certificate is not accepted" in proxy.said(), flags == ())
+
+
+class Upgrades(unittest.TestCase):
     def test_an_upgraded_connection_carries_both_directions_until_one_side_ends(self):
         def echo(peer, _):
             head = read_head(peer)
@@ -86,195 +254,22 @@ class Forwarding(unittest.TestCase):
             peer.sendall(b" bye")
 
         with Scripted(echo) as server, Proxy(server.port) as proxy:
-            with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as client:
+            with proxy.socket() as client:
                 client.sendall(b"GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
                                b"Upgrade: h2c, \"h2c\", websocket/13, websocket\r\nHTTP2-Settings: AAA\r\n"
                                b"Sec-WebSocket-Key: k\r\n\r\nearly ")
-                answer = b""
-                while not answer.endswith(b"EARLY "):
-                    answer += client.recv(1000)
-                head, _, data = answer.partition(b"\r\n\r\n")
+                head, _, data = read_until(client, b"EARLY ").partition(b"\r\n\r\n")
                 self.assertTrue(head.startswith(b"HTTP/1.1 101 "), head)
                 self.assertIn(b"Sec-WebSocket-Accept: abc", head)
                 self.assertEqual(data, b"welcome EARLY ")
                 client.sendall(b"late")
                 client.shutdown(socket.SHUT_WR)
-                rest = b""
-                while piece := client.recv(1000):
-                    rest += piece
-                self.assertEqual(rest, b"LATE bye")
+                self.assertEqual(read_all(client), b"LATE bye")
             self.assertEqual(proxy.metric("gyre_proxy_running", server.port), 0)
 
     def test_a_server_that_declines_an_upgrade_answers_as_usual(self):
         with answering("plain") as server, Proxy(server.port) as proxy:
-            status, _, body = proxy.ask(headers={"Connection": "Upgrade", "Upgrade": "websocket"})
-            self.assertEqual((status, body), (200, b"plain"))
-
-    def test_bodies_of_all_framings_pass_both_ways(self):
-        with Proxy(self.port) as proxy:
-            self.assertEqual(proxy.ask(path="/pieces")[2], b"piecepiece")
-            self.assertEqual(proxy.ask(path="/until_end")[2], b"z" * 100_000)
-            self.assertEqual(proxy.ask(path="/empty")[0], 204)
-            status, headers, body = proxy.ask("HEAD", "/")
-            self.assertEqual((status, body), (200, b""))
-            self.assertGreater(int(headers["Content-Length"]), 0)
-        with tempfile.TemporaryDirectory() as folder:
-            data = os.urandom(3_000_000)
-            (Path(folder) / "big").write_bytes(data)
-            with Serve(folder, "--upload", folder) as server, Proxy(server.port) as proxy:
-                self.assertEqual(proxy.ask(path="/big")[2], data)
-                self.assertEqual(proxy.ask("PUT", "/_upload/copy", data)[0], 201)
-                self.assertEqual((Path(folder) / "copy").read_bytes(), data)
-                status, _, _ = proxy.ask("PUT", "/_upload/copy2", iter([data, data]))  # chunked
-                self.assertEqual((status, (Path(folder) / "copy2").read_bytes()), (201, data + data))
-
-    def test_https_on_both_sides(self):
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "a.txt").write_text("hello\n")
-            with Serve(folder, "--tls", "auto") as server:
-                target = f"https://127.0.0.1:{server.port}"
-                with Proxy(target, arguments=["--tls", "auto"]) as proxy:
-                    done = subprocess.run([BIN / "gyre", "fetch", "-k", f"https://127.0.0.1:{proxy.port}/a.txt"],
-                                          capture_output=True, timeout=20)
-                    self.assertEqual(done.returncode, 22)  # the certificate of the server is not trusted
-                    self.assertIn("certificate", proxy.said())
-                with Proxy(target, arguments=["--tls", "auto", "--insecure"]) as proxy:
-                    done = subprocess.run([BIN / "gyre", "fetch", "-k", f"https://127.0.0.1:{proxy.port}/a.txt"],
-                                          capture_output=True, timeout=20)
-                    self.assertEqual((done.returncode, done.stdout), (0, b"hello\n"))
-
-
-class Balancing(unittest.TestCase):
-    def test_servers_take_turns(self):
-        with answering("a") as a, answering("b") as b, Proxy(a.port, b.port) as proxy:
-            self.assertEqual(sorted(proxy.ask()[2] for _ in range(10)), [b"a"] * 5 + [b"b"] * 5)
-            self.assertEqual(proxy.metric("gyre_proxy_requests_total", a.port), 5)
-
-    def test_the_server_with_the_fewest_requests_is_asked(self):
-        waits = threading.Event()
-        self.addCleanup(waits.set)
-
-        def slow(peer, _):
-            read_head(peer)
-            waits.wait(20)
-            peer.sendall(ok("slow"))
-
-        for policy in ("least", "two-choices"):
-            waits.clear()
-            with Scripted(slow) as busy, answering("quick") as quick, Proxy(busy.port, quick.port,
-                                                                           arguments=["--balance", policy]) as proxy:
-                stuck = []
-                while proxy.metric("gyre_proxy_running", busy.port) == 0:
-                    stuck.append(threading.Thread(target=proxy.ask))
-                    stuck[-1].start()
-                    stuck[-1].join(0.2)
-                answers = [proxy.ask()[2] for _ in range(10)] if policy == "least" else [b"quick"]
-                self.assertEqual(set(answers), {b"quick"})
-                waits.set()
-                for each in stuck:
-                    each.join(20)
-
-    def test_a_server_that_refuses_connections_is_replaced_by_another_and_then_left_out(self):
-        dead = free_port()
-        with answering("b") as b, Proxy(dead, b.port, arguments=["--max-fails", "2"]) as proxy:
-            for method in ("GET", "POST"):  # nothing was sent, so even a POST may go elsewhere
-                for _ in range(10):
-                    self.assertEqual(proxy.ask(method)[::2], (200, b"b"))
-            self.assertEqual(proxy.metric("gyre_proxy_failures_total", dead), 2)
-            self.assertEqual(proxy.metric("gyre_proxy_up", dead), 0)
-            self.assertEqual(proxy.metric("gyre_proxy_up", b.port), 1)
-
-    def test_requests_that_may_be_repeated_are_sent_to_another_server_and_others_are_not(self):
-        def breaks(peer, _):
-            read_head(peer)  # and closes
-
-        with Scripted(breaks) as bad, answering("b") as b, Proxy(bad.port, b.port,
-                                                                arguments=["--max-fails", "1000"]) as proxy:
-            self.assertEqual({proxy.ask("GET")[2] for _ in range(6)}, {b"b"})
-            self.assertEqual(sorted(proxy.ask("POST")[0] for _ in range(6)), [200] * 3 + [502] * 3)
-
-    def test_an_answer_that_says_not_now_leads_to_another_server(self):
-        with answering("no", "503 Service Unavailable") as busy, answering("b") as b:
-            with Proxy(busy.port, b.port, arguments=["--max-fails", "1000"]) as proxy:
-                self.assertEqual({proxy.ask()[2] for _ in range(6)}, {b"b"})
-            with Proxy(busy.port) as proxy:  # the last one's answer is passed on
-                self.assertEqual(proxy.ask()[::2], (503, b"no"))
-
-    def test_without_any_server_the_answer_is_502_and_a_slow_one_504(self):
-        with Proxy(free_port(), free_port()) as proxy:
-            self.assertEqual(proxy.ask()[0], 502)
-        gone = threading.Event()
-        self.addCleanup(gone.set)
-        with Scripted(lambda peer, _: gone.wait(20)) as silent, Proxy(silent.port,
-                                                                     arguments=["--timeout", "0.3"]) as proxy:
-            self.assertEqual(proxy.ask()[0], 504)
-
-    def test_a_server_that_fails_its_health_check_gets_no_requests_until_it_is_healthy(self):
-        healthy = threading.Event()
-
-        def serve(peer, _):
-            while head := read_head(peer):
-                if head.startswith("GET /health"):
-                    peer.sendall(ok("", "200 OK" if healthy.is_set() else "500 Internal Server Error"))
-                else:
-                    peer.sendall(ok("a"))
-
-        with Scripted(serve) as a, answering("b") as b:
-            with Proxy(a.port, b.port, arguments=["--health", "/health", "--health-interval", "0.05"]) as proxy:
-                while proxy.ask()[2] == b"a" or proxy.metric("gyre_proxy_up", a.port) == 1:
-                    pass
-                self.assertEqual({proxy.ask()[2] for _ in range(6)}, {b"b"})
-                healthy.set()
-                while proxy.ask()[2] == b"b":
-                    pass
-
-    def test_a_health_check_is_seen_without_requests(self):
-        healthy = threading.Event()
-
-        def serve(peer, _):
-            while read_head(peer):
-                peer.sendall(ok("", "200 OK" if healthy.is_set() else "500 Internal Server Error"))
-
-        with Scripted(serve) as server:
-            with Proxy(server.port, arguments=["--health", "/health", "--health-interval", "0.05"]) as proxy:
-                while proxy.metric("gyre_proxy_up", server.port) == 1:
-                    pass
-                healthy.set()
-                while proxy.metric("gyre_proxy_up", server.port) == 0:
-                    pass
-                self.assertIn("fails its health check", proxy.said())
-                self.assertIn("is healthy again", proxy.said())
-
-    def test_several_threads_share_the_counts(self):
-        with answering("a") as a, Proxy(a.port, arguments=["--threads", "2"]) as proxy:
-            for _ in range(20):
-                self.assertEqual(proxy.ask()[2], b"a")
-            self.assertEqual(proxy.metric("gyre_proxy_requests_total", a.port), 20)
-            self.assertEqual(proxy.metric("gyre_proxy_up", a.port), 2)
-
-
-class Stopping(unittest.TestCase):
-    def test_a_request_that_runs_is_answered_before_the_end(self):
-        begun, go_on = threading.Event(), threading.Event()
-
-        def serve(peer, _):
-            read_head(peer)
-            begun.set()
-            go_on.wait(20)
-            peer.sendall(ok("late"))
-
-        with Scripted(serve) as server, Proxy(server.port) as proxy:
-            answers = []
-            asking = threading.Thread(target=lambda: answers.append(proxy.ask()[::2]))
-            asking.start()
-            self.assertTrue(begun.wait(20))
-            proxy.process.send_signal(signal.SIGTERM)
-            while proxy.ask(path="/readyz", port=proxy.admin)[0] != 503:
-                pass
-            go_on.set()
-            asking.join(20)
-            self.assertEqual(answers, [(200, b"late")])
-            self.assertEqual(proxy.process.wait(20), 0)
+            self.assertEqual(proxy.get(headers={"Connection": "Upgrade", "Upgrade": "websocket"}), (200, b"plain"))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from refactor_support import Server, exchange, read_to_end
+from raw_http import exchange, exchange_at_once, read_all
+from refactor_support import Server
 from support import BIN, run, without_gyre
 
 
@@ -45,21 +46,15 @@ class HttpServerTests:
         self.server = self.start()
 
     def connection(self):
-        connection = http.client.HTTPConnection(*self.server.address, timeout=20)
+        connection = self.server.connect()
         self.addCleanup(connection.close)
         return connection
 
     def get(self, target, method="GET", **fields):
-        connection = self.connection()
-        connection.request(method, target, **fields)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+        return self.server.request(method, target, **fields)
 
     def raw(self, request):
-        """Returns everything until the server closes. The sending side stays open."""
-        with self.server.connect() as peer:
-            peer.sendall(request)
-            return read_to_end(peer)
+        return exchange(self.server.port, request)
 
     def test_index_html(self):
         status, headers, body = self.get("/")
@@ -145,11 +140,11 @@ class HttpServerTests:
         self.assertTrue(answer.endswith(self.files["/index.html"]))
 
     def test_the_client_may_have_said_all(self):
-        with self.server.connect() as peer:
-            answer = exchange(peer, b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+        with self.server.socket() as peer:
+            answer = exchange_at_once(peer, b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
             self.assertTrue(answer.endswith(self.files["/large"]))
-        with self.server.connect() as peer:
-            self.assertEqual(exchange(peer, b"GET / HTTP/1.1\r\nHo"), b"")
+        with self.server.socket() as peer:
+            self.assertEqual(exchange_at_once(peer, b"GET / HTTP/1.1\r\nHo"), b"")
 
     def test_the_last_request_of_a_connection(self):
         for request in (b"GET / HTTP/1.0\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nConnection: a, Close\r\n\r\n",
@@ -162,7 +157,7 @@ class HttpServerTests:
                 self.assertIn(b"\r\nConnection: close\r\n", answer)
 
     def test_a_client_that_sends_byte_by_byte(self):
-        with self.server.connect() as peer:
+        with self.server.socket() as peer:
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for _ in range(2):
                 for byte in b"\r\nGET /below/ HTTP/1.1\r\nHost: a\r\n\r\n":
@@ -174,26 +169,26 @@ class HttpServerTests:
 
     def test_clients_that_take_too_long(self):
         self.server = self.start("--idle", "0.4")
-        with self.server.connect() as silent, self.server.connect() as slow, self.server.connect() as idle, \
-                self.server.connect() as deaf, self.server.connect() as lingering:
+        with self.server.socket() as silent, self.server.socket() as slow, self.server.socket() as idle, \
+                self.server.socket() as deaf, self.server.socket() as lingering:
             began = time.monotonic()
             deaf.sendall(b"GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
             slow.sendall(b"GET / HT")
             lingering.sendall(b"GET / HTTP/1.0\r\n\r\n")
             idle.sendall(b"GET /below/ HTTP/1.1\r\nHost: a\r\n\r\n")
-            self.assertTrue(read_to_end(idle).endswith(b"below\n"))
+            self.assertTrue(read_all(idle).endswith(b"below\n"))
             self.assertGreater(time.monotonic() - began, 0.35)
-            self.assertEqual((read_to_end(silent), read_to_end(slow)), (b"", b""))
-            self.assertTrue(read_to_end(lingering).endswith(self.files["/index.html"]))
+            self.assertEqual((read_all(silent), read_all(slow)), (b"", b""))
+            self.assertTrue(read_all(lingering).endswith(self.files["/index.html"]))
             time.sleep(0.6)
             with self.assertRaises(OSError):  # nobody reads any more
                 for _ in range(100):
                     lingering.sendall(b"x")
                     time.sleep(0.01)
             # The coroutine resets a connection whose answer was cut off; the socket of Asio just closes.
-            self.assertLess(len(read_to_end(deaf, or_reset=True)), 30_000_000)
+            self.assertLess(len(read_all(deaf, or_reset=True)), 30_000_000)
             self.assertLess(time.monotonic() - began, 10)
-        self.assertEqual(self.server.stop(), (0, ""))
+        self.assertEqual(self.server.end(), (0, ""))
 
     def test_a_busy_connection_is_not_idle(self):
         self.server = self.start("--idle", "1.5")
@@ -210,7 +205,7 @@ class HttpServerTests:
 
     def test_out_of_descriptors(self):
         resource.prlimit(self.server.process.pid, resource.RLIMIT_NOFILE, (24, 24))
-        peers = [self.server.connect() for _ in range(40)]
+        peers = [self.server.socket() for _ in range(40)]
         time.sleep(0.2)
         for peer in peers:
             peer.close()
@@ -218,46 +213,46 @@ class HttpServerTests:
         while (status := self.get("/")[0]) == 503 and time.monotonic() < until:  # disconnects not yet noticed
             pass
         self.assertEqual(status, 200)
-        self.assertEqual(self.server.stop()[0], 0)
+        self.assertEqual(self.server.end()[0], 0)
 
     def test_a_file_that_becomes_shorter_ends_only_its_connection(self):
         shrinking = self.root / "shrinking"
         shrinking.write_bytes(b"x" * 50_000_000)
-        with self.server.connect() as peer:
+        with self.server.socket() as peer:
             peer.sendall(b"GET /shrinking HTTP/1.1\r\nHost: a\r\n\r\n")
             self.assertEqual(peer.recv(8), b"HTTP/1.1")
             shrinking.write_bytes(b"short")
-            self.assertLess(len(read_to_end(peer)), 50_000_000)
+            self.assertLess(len(read_all(peer)), 50_000_000)
         self.assertEqual(self.get("/shrinking")[2], b"short")
-        code, said = self.server.stop()
+        code, said = self.server.end()
         self.assertEqual((code, "Input/output error" in said), (0, True), said)
 
     def test_a_signal_ends_it_behind_the_answer_under_way(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             server = self.start()
-            with server.connect() as idle, server.connect() as busy:
+            with server.socket() as idle, server.socket() as busy:
                 busy.sendall(b"GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
                 answer = busy.recv(8)
                 server.process.send_signal(number)
-                self.assertEqual(read_to_end(idle), b"")
+                self.assertEqual(read_all(idle), b"")
                 self.assertIsNone(server.process.poll())
-                self.assertTrue((answer + read_to_end(busy)).endswith(self.files["/huge"]))
+                self.assertTrue((answer + read_all(busy)).endswith(self.files["/huge"]))
                 self.assertEqual((server.process.wait(20), server.process.stderr.read()), (0, ""))
 
     def test_the_second_signal_ends_it_at_once(self):
-        with self.server.connect() as peer:
+        with self.server.socket() as peer:
             peer.sendall(b"GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
             peer.recv(8)
             self.server.process.terminate()
             self.server.wait_until_it_stops_accepting()
             self.assertIsNone(self.server.process.poll())
-            self.assertIn(self.server.stop()[0], (-signal.SIGTERM, 128 + signal.SIGTERM))
+            self.assertIn(self.server.end()[0], (-signal.SIGTERM, 128 + signal.SIGTERM))
 
     def test_what_the_command_line_may_say(self):
         for arguments in (["--listen"], ["--listen", "1"], ["--idle", "0"], ["--idle", "x"], ["--other", "1"]):
             done = run(BIN / self.program, *arguments)
             self.assertEqual((done.returncode, b"usage:" in done.stderr), (2, True))
-        for arguments in (["--root", "/none"], ["--listen", "127.0.0.1:%d" % self.server.address[1]],
+        for arguments in (["--root", "/none"], ["--listen", f"127.0.0.1:{self.server.port}"],
                           ["--listen", "a.b:1"]):
             self.assertEqual(run(BIN / self.program, *arguments).returncode, 1)
 

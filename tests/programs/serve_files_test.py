@@ -3,11 +3,10 @@
 import gzip
 import http.client
 import os
-import socket
 import unittest
 
-from serve_support import LARGE, WithTree, ask, multipart, read_all
-from support import BIN, Serve, run
+from raw_http import LARGE, WithTree, multipart, read_all
+from support import BIN, Serve, ask, run
 
 
 class Hosts(WithTree):
@@ -42,7 +41,7 @@ class Hosts(WithTree):
             self.assertEqual(ask(server.port, "http://localhost/a.txt", headers={"Host": "evil.example"})[0], 200)
 
     def test_a_client_without_a_host_is_no_browser(self):
-        with Serve(self.root) as server, socket.create_connection(("127.0.0.1", server.port), timeout=20) as peer:
+        with Serve(self.root) as server, server.socket() as peer:
             peer.sendall(b"GET /a.txt HTTP/1.0\r\n\r\n")
             self.assertTrue(read_all(peer).startswith(b"HTTP/1.1 200 "))
 
@@ -173,7 +172,7 @@ class Files(WithTree):
 
     def test_a_file_that_shrinks_while_it_is_sent_cuts_the_connection(self):
         os.truncate(self.root / "large", 64 << 20)
-        with Serve(self.root) as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+        with Serve(self.root) as server, server.socket() as peer:
             peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = len(peer.recv(4096))
             os.truncate(self.root / "large", 1 << 20)

@@ -7,7 +7,7 @@ import socket
 import time
 import unittest
 
-from serve_support import WithTree
+from raw_http import WithTree
 from support import Serve
 
 CLIENTS = 1000

@@ -11,8 +11,8 @@ import time
 import unittest
 
 from certificates import Authority, copy_certificates, openssl
-from serve_support import WithTree
-from support import BIN, Serve, run, skip_without
+from raw_http import WithTree
+from support import BIN, Serve, skip_without
 
 skip_without("openssl")
 

@@ -15,8 +15,8 @@ import time
 import unittest
 
 from certificates import Authority, copy_certificates
-from serve_support import WithTree, ask
-from support import BIN, Serve, run, skip_without
+from raw_http import WithTree
+from support import BIN, Serve, ask, run, skip_without
 
 skip_without("openssl", "curl")
 
@@ -223,7 +223,7 @@ class OverTls(WithTree):
             context = trusting(self.authority)
             saved = None
             for i in range(5):
-                with socket.create_connection(("127.0.0.1", server.port), timeout=20) as plain:
+                with server.socket() as plain:
                     with context.wrap_socket(plain, server_hostname="localhost", session=saved) as peer:
                         self.assertEqual(peer.session_reused, i > 0)
                         peer.sendall(b"GET /sub/b.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -262,7 +262,7 @@ class OverTls(WithTree):
             stalled = []
             try:
                 for i in range(count):
-                    each = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+                    each = server.socket()
                     each.sendall(hello[:1 + i % len(hello)])
                     stalled.append(each)
                 for _ in range(50):  # within the time-out of `get`, which is far less than that of a handshake

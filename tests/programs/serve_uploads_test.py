@@ -3,12 +3,10 @@
 import gzip
 import os
 import signal
-import socket
-import struct
 import unittest
 
-from serve_support import WithTree, ask, multipart, upload
-from support import BIN, Serve, run
+from raw_http import WithTree, multipart, reset, upload
+from support import BIN, Serve, ask, run
 
 
 def send_a_part(peer, body, kind, size):
@@ -20,11 +18,8 @@ def send_a_part(peer, body, kind, size):
 class Uploads(WithTree):
     def test_a_file_is_written_and_none_is_replaced(self):
         with Serve(self.root, "--upload", self.uploads) as server:
-            for content in (b"one", b"two"):
-                body, kind = multipart("../x.txt", content)
-                status, _, answer = ask(server.port, "/_upload", "POST",
-                                        {"Content-Type": kind, "Accept": "application/json"}, body)
-                self.assertEqual(status, 201, answer)
+            for content, name in ((b"one", "x.txt"), (b"two", "x (2).txt")):
+                self.assertEqual(upload(server.port, "../x.txt", content), (201, [name]))
             self.assertEqual((self.uploads / "x.txt").read_bytes(), b"one")
             self.assertEqual((self.uploads / "x (2).txt").read_bytes(), b"two")
 
@@ -32,10 +27,7 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads) as server:
             for name in ("n" * 251 + ".txt", "ü" * 127, "." + "e" * 254, "a." + "e" * 253):
                 for _ in range(2):
-                    body, kind = multipart(name, b"x")
-                    status, _, answer = ask(server.port, "/_upload", "POST",
-                                            {"Content-Type": kind, "Accept": "application/json"}, body)
-                    self.assertEqual(status, 201, answer)
+                    self.assertEqual(upload(server.port, name, b"x")[0], 201)
             names = sorted(each.name for each in self.uploads.iterdir())
             self.assertIn("n" * 247 + " (2).txt", names)
             self.assertIn("ü" * 125 + " (2)", names)
@@ -158,7 +150,7 @@ class Uploads(WithTree):
     def test_one_that_is_too_large_is_413_and_leaves_nothing(self):
         with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
             body, kind = multipart("x", b"y" * 1_000_000)
-            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+            with server.socket() as peer:
                 peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
                              f"Content-Length: {len(body)}\r\n\r\n".encode())
                 self.assertIn(b" 413 ", peer.recv(4096))
@@ -177,30 +169,30 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y" * 20_000_000)
             for length in range(200_000, 2_000_000, 50_000):
-                with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                with server.socket() as peer:
                     send_a_part(peer, body, kind, length)
-                    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close() resets
+                    reset(peer)
             self.assertEqual(upload(server.port, "after", b"z"), (201, ["after"]))
             self.assertEqual(os.listdir(self.uploads), ["after"])
 
     def test_a_server_that_is_forced_to_stop_keeps_no_part_of_an_upload(self):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y" * 20_000_000)
-            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+            with server.socket() as peer:
                 send_a_part(peer, body, kind, 10_000_000)
                 server.process.send_signal(signal.SIGTERM)
-                with self.assertRaises(OSError):
-                    while True:  # until the server has taken the first signal
-                        socket.create_connection(("127.0.0.1", server.port), 20).close()
+                server.wait_until_it_stops_accepting()
                 server.process.send_signal(signal.SIGTERM)
                 self.assertEqual(server.process.wait(20), 128 + signal.SIGTERM)
             self.assertEqual(os.listdir(self.uploads), [])
 
-    def test_one_that_is_cut_off_leaves_nothing(self):
+    def test_one_that_is_cut_off_at_any_byte_leaves_nothing(self):
         with Serve(self.root, "--upload", self.uploads) as server:
-            body, kind = multipart("x", b"y" * 1_000_000)
-            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                send_a_part(peer, body, kind, 500_000)
+            small, large = multipart("x", b"y"), multipart("x", b"y" * 1_000_000)
+            end = small[0].index(b"y\r\n--") + 4  # behind it the file is complete, although the form is not
+            for (body, kind), size in (*((small, size) for size in range(end)), (large, 500_000)):
+                with server.socket() as peer:
+                    send_a_part(peer, body, kind, size)
             self.assertEqual(ask(server.port, "/_upload")[0], 200)
             self.assertEqual(list(self.uploads.iterdir()), [])
 
@@ -228,7 +220,7 @@ class Uploads(WithTree):
             for name in ("x", "link"):
                 self.assertEqual(self.put(server, name, b"two"), (409, b"a file of that name exists\n"))
             self.assertEqual((self.uploads / "x").read_bytes(), b"one")
-            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+            with server.socket() as peer:
                 peer.sendall(b"PUT /_upload/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
                              b"Expect: 100-continue\r\n\r\n")
                 self.assertTrue(peer.recv(4096).startswith(b"HTTP/1.1 409 "))
@@ -236,7 +228,7 @@ class Uploads(WithTree):
     def test_two_puts_of_one_name_at_the_same_time_give_one_file(self):
         head = b"PUT /_upload/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
         with Serve(self.root, "--upload", self.uploads) as server:
-            peers = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(2)]
+            peers = [server.socket() for _ in range(2)]
             for peer, first in zip(peers, (b"a", b"b")):
                 peer.sendall(head + first)
             self.assertEqual(ask(server.port, "/_upload")[0], 200)  # most likely after both have begun
@@ -261,7 +253,7 @@ class Uploads(WithTree):
             self.assertEqual(self.put(server, "x", b"x" * 102_401)[0], 413)
             self.assertEqual(self.put(server, "", b"x")[0], 405)
             self.assertEqual(ask(server.port, "/_upload/x")[0], 404)  # of the files
-            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+            with server.socket() as peer:
                 peer.sendall(b"PUT /_upload/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n" +
                              b"y" * 80_000)
             self.assertEqual(ask(server.port, "/_upload")[0], 200)

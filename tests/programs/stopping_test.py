@@ -2,33 +2,16 @@
 
 import http.client
 import os
-import re
 import signal
-import socket
-import subprocess
-import tempfile
 import threading
 import unittest
-from pathlib import Path
 
-from support import BIN, Program, Serve
+from support import Example, Program, Serve, temporary_folder
 
 
-class Stopping:
+def stopping(file):
     """The example of the guide, which writes all lines that it has received to a file after its drain."""
-
-    def __init__(self, file):
-        self.command = [str(BIN / "stopping"), str(file), "--listen", "127.0.0.1:0"]
-
-    def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        self.process.stdout.close()
-        self.port = int(re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)\n", line).group(1))
-        return self
-
-    stop = Program.stop
-    __exit__ = Program.__exit__
+    return Example("stopping", file, "--listen", "127.0.0.1:0", listen=())
 
 
 class Load:
@@ -81,14 +64,12 @@ def post(connection, line):
 
 class UnderLoad(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = temporary_folder(self)
 
     def test_a_server_with_a_worker_writes_what_it_has_accepted_and_exits_with_0(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             file = self.folder / str(number)
-            with Stopping(file) as server:
+            with stopping(file) as server:
                 load = Load(8, lambda: HttpClient("127.0.0.1", server.port, timeout=20), post)
                 self.assertTrue(load.busy.wait(20))
                 self.assertEqual(server.stop(number), 0)
@@ -98,16 +79,12 @@ class UnderLoad(unittest.TestCase):
             self.assertEqual(set(load.done) - set(lines), set())
 
     def test_a_second_signal_cuts_off_what_takes_long_and_gives_143(self):
-        with Stopping(self.folder / "none") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+        with stopping(self.folder / "none") as server, server.socket() as peer:
             peer.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
             with HttpClient("127.0.0.1", server.port, timeout=20) as client:
                 post(client, "first")  # so that the other connection has been accepted
             server.process.send_signal(signal.SIGTERM)
-            while True:  # until the server has taken the first signal: a second one before that would be merged with it
-                try:
-                    socket.create_connection(("127.0.0.1", server.port), 1).close()
-                except OSError:
-                    break
+            server.wait_until_it_stops_accepting()
             self.assertEqual(server.stop(signal.SIGTERM), 143)
             self.assertFalse((self.folder / "none").exists())
 
@@ -144,7 +121,7 @@ class UnderLoad(unittest.TestCase):
             return heard == word.encode()
 
         with Program("echo_server") as server:
-            load = Load(8, lambda: socket.create_connection(("127.0.0.1", server.port), 20), echo)
+            load = Load(8, server.socket, echo)
             self.assertTrue(load.busy.wait(20))
             self.assertEqual(server.stop(signal.SIGTERM), 0)
             load.end()

@@ -1,14 +1,19 @@
 """Starts the programs under test on free ports of 127.0.0.1, and always ends them. Every test has a time limit."""
 
+import contextlib
 import faulthandler
+import http.client
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -45,18 +50,59 @@ def free_port():
             continue
 
 
+def run(*command, timeout=60, **options):
+    return subprocess.run([str(c) for c in command], capture_output=True, timeout=timeout, **options)
+
+
+def serve_in_thread(server):
+    """Runs a server of socketserver or http.server. Its shutdown() waits for up to 10 ms instead of half a second."""
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+
+
+def skip_without(*names):
+    missing = [n for n in names if not shutil.which(n)]
+    if missing:
+        print(f"skipped: {', '.join(missing)} not installed")
+        sys.exit(77)
+
+
+def temporary_folder(test):
+    """Returns the path of a directory that is removed after the test."""
+    return Path(test.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+
+
+def request(port, method="GET", target="/", body=None, headers=None, timeout=60, **options):
+    """Returns status, fields and body of one request on a new connection."""
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)) as connection:
+        connection.request(method, target, body, headers or {}, **options)
+        response = connection.getresponse()
+        return response.status, response.headers, response.read()
+
+
+def ask(port, path="/", method="GET", headers=None, body=None):
+    return request(port, method, path, body, headers, timeout=20)
+
+
 class Program:
-    def __init__(self, name, *arguments):
-        self.command = [str(BIN / name), "--listen", "127.0.0.1:0", *arguments]
+    """A program that prints where it listens, on standard error or on standard output."""
+
+    LISTENING = re.compile(r"(?:listening|echoing|serving) on (?:https?://)?127\.0\.0\.1:(\d+)"
+                           r"(?: \((io_uring|epoll)\))?\n")
+
+    def __init__(self, name, *arguments, listen=("--listen", "127.0.0.1:0"), output="stderr"):
+        self.command = [str(part) for part in (BIN / name, *listen, *arguments)]
+        self.output = output
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
-        line = self.process.stderr.readline()
-        found = re.fullmatch(r"listening on 127\.0\.0\.1:(\d+) \((io_uring|epoll)\)\n", line)
+        self.process = subprocess.Popen(self.command, text=True, stderr=subprocess.PIPE,
+                                        stdout=subprocess.PIPE if self.output == "stdout" else None)
+        line = getattr(self.process, self.output).readline()
+        found = self.LISTENING.fullmatch(line)
         if not found:
             self.process.kill()
+            self.__exit__()
             raise AssertionError(f"unexpected first line: {line!r}")
-        self.port, self.backend = int(found.group(1)), found.group(2)
+        self.port, self.backend = int(found[1]), found[2]
         return self
 
     def stop(self, number=signal.SIGTERM, timeout=20):
@@ -72,38 +118,52 @@ class Program:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        self.process.stderr.close()
+        for each in (self.process.stdout, self.process.stderr):
+            if each:
+                each.close()
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def socket(self, timeout=60):
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def request(self, method="GET", target="/", body=None, headers=None, **options):
+        """Returns status, fields and body of one request on a new connection."""
+        return request(self.port, method, target, body, headers, **options)
+
+    def get(self, target="/", headers=None):
+        return self.request("GET", target, headers=headers)[::2]
+
+    def wait_until_it_stops_accepting(self):
+        """Waits for the effect of the first signal. A second one before that would be merged with it."""
+        for _ in range(2000):
+            try:
+                self.socket(20).close()
+            except OSError:
+                return
+            time.sleep(0.01)
+        raise AssertionError("it goes on accepting")
 
 
-def run(*command, timeout=60, **options):
-    return subprocess.run([str(c) for c in command], capture_output=True, timeout=timeout, **options)
+class Example(Program):
+    """A small server that prints its address on standard output."""
+
+    def __init__(self, name, *arguments, **options):
+        super().__init__(name, *arguments, output="stdout", **options)
 
 
-def serve_in_thread(server):
-    """Runs a server of socketserver or http.server. Its shutdown() waits for up to 10 ms instead of half a second."""
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-
-
-def skip_without(*names):
-    import shutil
-    missing = [n for n in names if not shutil.which(n)]
-    if missing:
-        print(f"skipped: {', '.join(missing)} not installed")
-        sys.exit(77)
-
-
-class Serve:
+class Serve(Program):
     """`gyre serve` on a directory. `lines` holds its output before it was ready."""
 
-    def __init__(self, directory, *arguments, environment=None, output=None, before=(), listen="127.0.0.1:0"):
-        self.command = [*map(str, before), str(BIN / "gyre"), "serve", str(directory), "--listen", listen,
-                        *map(str, arguments)]
-        self.environment = {**os.environ, **(environment or {})}
-        self.output = output or subprocess.DEVNULL
+    def __init__(self, directory, *arguments, environment=None, output=None, before=(), listen="127.0.0.1:0",
+                 **options):
+        super().__init__("gyre", "serve", directory, "--listen", listen, *arguments, listen=())
+        self.command[:0] = map(str, before)
+        self.options = {"env": {**os.environ, **(environment or {})}, "stdout": output or subprocess.DEVNULL, **options}
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdout=self.output, stderr=subprocess.PIPE, text=True,
-                                        env=self.environment)
+        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True, **self.options)
         self.lines = []
         for line in self.process.stderr:
             found = re.match(r"listening on \S*:(\d+)$", line)
@@ -115,26 +175,49 @@ class Serve:
             self.lines.append(line)
         raise AssertionError(f"gyre serve did not start: {self.lines}")
 
-    stop = Program.stop
-    __exit__ = Program.__exit__
 
+class Proxy(Program):
+    """`gyre proxy` on a free port."""
 
-class Example:
-    """A small server that prints its address on standard output."""
-
-    def __init__(self, name, *arguments):
-        self.command = [str(BIN / name), "--listen", "127.0.0.1:0", *map(str, arguments)]
+    def __init__(self, *servers, arguments=()):
+        listen = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
+        super().__init__("gyre", "proxy", *listen, "--admin", "127.0.0.1:0", "--access-log", "off", *arguments,
+                         listen=())
+        for each in servers:
+            self.command += ["--to", each if isinstance(each, str) else f"http://127.0.0.1:{each}"]
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        self.process.stdout.close()
-        found = re.fullmatch(r"listening on https?://127\.0\.0\.1:(\d+)\n", line)
-        if not found:
-            self.process.kill()
-            raise AssertionError(f"unexpected first line: {line!r}")
-        self.port = int(found.group(1))
-        return self
+        self.errors = tempfile.NamedTemporaryFile("w")
+        self.process = subprocess.Popen(self.command, stderr=self.errors, text=True)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            text = self.said()
+            found = re.search(r"^listening on \S*:(\d+)$", text, re.M)
+            if found:
+                self.port = int(found.group(1))
+                self.admin = int(re.search(r"admin +http://127\.0\.0\.1:(\d+)/", text).group(1))
+                return self
+            time.sleep(0.01)
+        raise AssertionError(f"gyre proxy did not start: {self.said()}")
 
-    stop = Program.stop
-    __exit__ = Program.__exit__
+    def said(self):
+        return Path(self.errors.name).read_text()  # not by the program's own descriptor, whose place would move
+
+    def __exit__(self, *_):
+        super().__exit__()
+        self.errors.close()
+
+    def metric(self, name, server):
+        text = ask(self.admin, "/metrics")[2].decode()
+        return int(re.search(rf'^{name}{{server="http://127\.0\.0\.1:{server}"}} (\d+)$', text, re.M).group(1))
+
+    def failures(self, server):
+        return self.metric("gyre_proxy_failures_total", server)
+
+    def wait_until_idle(self, server):
+        """Waits until no request to this server runs. Fails after 20 s."""
+        deadline = time.monotonic() + 20
+        while self.metric("gyre_proxy_running", server):
+            if time.monotonic() > deadline:
+                raise AssertionError("requests go on running")
+            time.sleep(0.01)

@@ -3,17 +3,16 @@
 import hashlib
 import os
 import pathlib
-import re
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
 
 from peer_support import WithPeers, command_of
-from support import BIN, free_port
+from raw_http import read_all, reset
+from support import BIN, Example, free_port, temporary_folder
 
 SIZE = 10 << 20
 HALF = 100_000  # of an upload; fits into the buffers of the kernel
@@ -32,26 +31,12 @@ def checksum_to_end(peer):
     return digest.hexdigest()
 
 
-def read_to_end(peer):
-    received = bytearray()
-    while part := peer.recv(1 << 18):
-        received += part
-    return received
-
-
 class TcpProxy(unittest.TestCase):
     def start(self, upstream):
         """Starts the proxy for a port of this machine. Returns its own port."""
-        self.proxy = subprocess.Popen([str(BIN / "tcp_proxy"), "127.0.0.1:0", f"127.0.0.1:{upstream}"],
-                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.proxy.stdout.close)
-        self.addCleanup(self.proxy.stderr.close)
-        self.addCleanup(self.proxy.wait)
-        self.addCleanup(self.proxy.kill)
-        line = self.proxy.stdout.readline()
-        found = re.fullmatch(r"listening on 127\.0\.0\.1:(\d+)\n", line)
-        self.assertIsNotNone(found, line)
-        return int(found.group(1))
+        started = self.enterContext(Example("tcp_proxy", "127.0.0.1:0", f"127.0.0.1:{upstream}", listen=()))
+        self.proxy = started.process
+        return started.port
 
     def connect(self, port):
         peer = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -63,18 +48,6 @@ class TcpProxy(unittest.TestCase):
         self.listener.settimeout(20)
         self.addCleanup(self.listener.close)
         self.port = self.start(self.listener.getsockname()[1])
-
-    def folder(self):
-        if not hasattr(self, "directory"):
-            self.directory = tempfile.TemporaryDirectory()
-            self.addCleanup(self.directory.cleanup)
-        return pathlib.Path(self.directory.name)
-
-    def write(self, name, text):
-        """A file in a directory of its own. Returns its path."""
-        path = self.folder() / name
-        path.write_text(text)
-        return str(path)
 
     def run_until_it_listens(self, command, port):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -140,8 +113,7 @@ class TcpProxy(unittest.TestCase):
         client, server = self.pair()
         client.sendall(b"x")
         self.assertEqual(server.recv(100), b"x")
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
-        client.close()
+        reset(client)
         with self.assertRaises(ConnectionResetError):
             server.recv(100)
 
@@ -184,7 +156,7 @@ class TcpProxy(unittest.TestCase):
         self.addCleanup(server.close)
         received = bytearray(server.recv(1))
         process.send_signal(number)
-        reading = threading.Thread(target=lambda: received.extend(read_to_end(server)))
+        reading = threading.Thread(target=lambda: received.extend(read_all(server)))
         reading.start()
         send_and_finish(client, b"y" * HALF)
         reading.join()
@@ -204,8 +176,10 @@ class TcpProxy(unittest.TestCase):
         self.listen()
         port = free_port()
         upstream = self.listener.getsockname()[1]
-        configuration = self.write("nginx.conf", f"""
-            daemon off; pid {self.folder()}/pid; error_log stderr; worker_shutdown_timeout 20s;
+        folder = temporary_folder(self)
+        configuration = folder / "nginx.conf"
+        configuration.write_text(f"""
+            daemon off; pid {folder}/pid; error_log stderr; worker_shutdown_timeout 20s;
             load_module {NGINX_STREAM}; events {{}}
             stream {{ server {{ listen 127.0.0.1:{port}; proxy_pass 127.0.0.1:{upstream}; }} }}""")
         nginx = self.run_until_it_listens([command_of("nginx"), "-e", "stderr", "-c", configuration], port)
@@ -216,7 +190,8 @@ class TcpProxy(unittest.TestCase):
     def test_haproxy_does_the_same_at_its_soft_stop(self):
         self.listen()
         port = free_port()
-        configuration = self.write("haproxy.cfg", f"""
+        configuration = temporary_folder(self) / "haproxy.cfg"
+        configuration.write_text(f"""
 global
   hard-stop-after 20s
 defaults

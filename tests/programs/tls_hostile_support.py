@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 from certificates import Authority
-from serve_support import WithTree, read_all
+from raw_http import WithTree, read_all
 from support import Serve, skip_without
 
 skip_without("openssl")
@@ -57,7 +57,7 @@ class Hostile(WithTree):
         self.assertIn(b"alpha\n", self.answer(self.tls()))  # the next client is served
 
     def plain(self):
-        peer = socket.create_connection(("127.0.0.1", self.server.port), timeout=20)
+        peer = self.server.socket()
         self.addCleanup(peer.close)
         return peer
 
@@ -106,7 +106,4 @@ class Hostile(WithTree):
         peer.sendall(data)
         if half_close:
             peer.shutdown(socket.SHUT_WR)
-        try:
-            return read_all(peer)
-        except ConnectionResetError:
-            return b""
+        return read_all(peer, or_reset=True)

@@ -1,7 +1,6 @@
 """TLS with the implementations of others, in both roles: openssl, curl, Python, Go and Node."""
 
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from certificates import Authority, copy_certificates
 from peers import built
-from serve_support import WithTree
+from raw_http import WithTree
 from support import BIN, Serve, free_port, run, skip_without
 
 skip_without("openssl")
@@ -62,7 +61,7 @@ class Peers(WithTree):
     def test_python_as_the_client(self):
         with self.serve() as server:
             context = ssl.create_default_context(cafile=self.authority.certificate)
-            with socket.create_connection(("127.0.0.1", server.port), timeout=20) as plain:
+            with server.socket() as plain:
                 with context.wrap_socket(plain, server_hostname="server.test",
                                          suppress_ragged_eofs=False) as peer:  # the end has to be in order
                     peer.sendall(b"GET /large HTTP/1.0\r\n\r\n")

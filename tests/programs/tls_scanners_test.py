@@ -1,24 +1,20 @@
 """gyre serve over TLS as sslscan and testssl.sh see it. Each is skipped where it is not installed."""
 
 import json
-import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 from certificates import Authority
-from support import Serve, run, skip_without
+from support import Serve, run, skip_without, temporary_folder
 
 skip_without("openssl")
 
 
 class Scanners(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = temporary_folder(self)
         (self.folder / "root").mkdir()
         (self.folder / "root/index.html").write_text("hello")
         self.authority = Authority(self.folder)
