@@ -217,7 +217,7 @@ TEST(access_log, long_values_are_cut) {
   });
 }
 
-TEST(access_log, what_a_full_pipe_does_not_take_is_lost_and_said_later) {
+TEST(access_log, lines_that_a_full_pipe_does_not_take_are_lost_and_counted_later) {
   for (const bool json : {false, true}) {
     run_virtual([json]() -> task<> {
       auto ends = gyre::open_pipe();

@@ -41,7 +41,7 @@ TEST(parse_range, the_examples_of_the_standard_are_understood) {
   expect_partial("bytes=500-700,601-999", 10'000, {{500, 500}});
 }
 
-TEST(parse_range, what_reaches_behind_the_end_is_clamped) {
+TEST(parse_range, a_range_beyond_the_end_is_clamped) {
   expect_partial("bytes=0-1000", 100, {{0, 100}});
   expect_partial("bytes=99-99999999999999999999999", 100, {{99, 1}});
   expect_partial("bytes=-1000", 100, {{0, 100}});
@@ -50,14 +50,14 @@ TEST(parse_range, what_reaches_behind_the_end_is_clamped) {
   expect_partial("bytes=18446744073709551614-18446744073709551615", most, {{most - 1, 1}});
 }
 
-TEST(parse_range, what_lies_behind_the_end_is_unsatisfiable) {
+TEST(parse_range, a_range_that_begins_beyond_the_end_is_unsatisfiable) {
   for (const char* value :
        {"bytes=100-", "bytes=100-200", "bytes=-0", "bytes=100-,200-300", "bytes=-00", "bytes=99999999999999999999999-"})
     expect_kind(value, 100, http::range_kind::unsatisfiable);
   expect_partial("bytes=100-,5-6,-0", 100, {{5, 2}});
 }
 
-TEST(parse_range, of_nothing_the_last_bytes_are_the_whole) {
+TEST(parse_range, the_last_bytes_of_an_empty_file_are_the_whole) {
   expect_kind("bytes=-5", 0, http::range_kind::whole);
   expect_kind("bytes=0-", 0, http::range_kind::unsatisfiable);
   expect_kind("bytes=0-0", 0, http::range_kind::unsatisfiable);
@@ -69,7 +69,7 @@ TEST(parse_range, the_unit_ignores_case_and_others_are_ignored) {
     expect_kind(value, 100, http::range_kind::whole);
 }
 
-TEST(parse_range, what_is_malformed_is_ignored_whole) {
+TEST(parse_range, a_malformed_field_is_ignored_as_a_whole) {
   for (const char* value : {"",
                             "bytes",
                             "bytes=",

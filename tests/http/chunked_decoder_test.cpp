@@ -32,7 +32,7 @@ TEST(chunked_decoder, trailers_are_fields) {
   EXPECT_EQ(body.trailers, (lines{"Expires: never", "X-Sum: 7"}));
 }
 
-TEST(chunked_decoder, without_its_end_it_wants_more) {
+TEST(chunked_decoder, it_wants_more_until_the_end_of_the_body) {
   for (const char* part : {"", "4", "4\r", "4\r\n", "4\r\nWi", "4\r\nWiki", "4\r\nWiki\r", "4\r\nWiki\r\n", "0\r\n",
                            "0\r\n\r", "0\r\nA: b\r\n"})
     EXPECT_EQ(decode_body(part).state, chunk_state::more) << part;
@@ -100,7 +100,7 @@ TEST(chunked_decoder, a_control_character_in_an_extension_is_refused_wherever_it
   }
 }
 
-TEST(chunked_decoder, limits_hold) {
+TEST(chunked_decoder, trailers_and_extensions_have_limits) {
   http::chunk_limits limits;
   limits.line = 20;
   limits.trailer = 30;

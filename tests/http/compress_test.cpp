@@ -188,7 +188,7 @@ TEST(compress, the_preferred_coding_is_taken_unless_the_client_prefers_another) 
   });
 }
 
-TEST(compress, what_must_stay_as_it_is_does) {
+TEST(compress, responses_that_must_not_change_are_not_compressed) {
   run_virtual([]() -> task<> {
     http_test_client app(compressed_routes());
     for (const char* target : {"/small", "/picture", "/fixed", "/digest", "/empty", "/nowhere"}) {
@@ -253,7 +253,7 @@ TEST(compress, a_strong_tag_becomes_weak_and_ranges_are_no_longer_offered) {
   });
 }
 
-TEST(compress, what_varies_already_is_not_said_twice) {
+TEST(compress, vary_names_the_accepted_coding_once) {
   run_virtual([]() -> task<> {
     http_test_client app(compressed_routes());
     const auto answer = co_await get_coded_as(app, "/varied", "gzip, br, zstd");

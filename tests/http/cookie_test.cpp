@@ -55,7 +55,7 @@ TEST(next_cookie, nothing_hides_in_the_value_of_another) {
   EXPECT_EQ(all_of("$Version=1; a=1; $Path=/"), (cookies{{"$Version", "1"}, {"a", "1"}, {"$Path", "/"}}));
 }
 
-TEST(next_cookie, what_is_malformed_is_skipped) {
+TEST(next_cookie, a_malformed_cookie_is_skipped) {
   for (const char* bad :
        {"a", "=a", "a b=c", "a =b", "\xc3\xa9=a", "a=\x01", "a=\x7f", "a\"=b", "(a)=b", "a,b=c", "@=1"}) {
     EXPECT_TRUE(all_of(bad).empty()) << bad;
@@ -150,7 +150,7 @@ TEST(format_set_cookie, prefixes_of_names_keep_their_promise) {
   EXPECT_EQ(http::format_set_cookie({.name = "__Secure-a", .secure = true}), "__Secure-a=; Secure");
 }
 
-TEST(format_set_cookie, what_clients_would_not_keep_for_its_length_is_refused) {
+TEST(format_set_cookie, a_cookie_too_long_for_clients_is_refused) {
   const std::string long_value(4095, 'x');
   EXPECT_EQ(http::format_set_cookie({.name = "a", .value = long_value}).size(), 4097U);
   expect_refused({.name = "ab", .value = long_value}, "4096");
@@ -160,7 +160,7 @@ TEST(format_set_cookie, what_clients_would_not_keep_for_its_length_is_refused) {
   expect_refused({.name = "a", .domain = long_domain}, "the domain");
 }
 
-TEST(format_set_cookie, what_was_set_is_found_again) {
+TEST(format_set_cookie, a_cookie_that_was_set_is_found_again) {
   const std::string set =
       http::format_set_cookie({.name = "a!#$%&'*+-.^_`|~9", .value = "!#$%&'()*+-./:<=>?@[]^_`{|}~"});
   EXPECT_EQ(http::find_cookie(set, "a!#$%&'*+-.^_`|~9"), "!#$%&'()*+-./:<=>?@[]^_`{|}~");

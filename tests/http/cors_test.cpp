@@ -213,7 +213,7 @@ TEST(cors, errors_can_be_read_too) {
   });
 }
 
-TEST(cors, what_varies_already_is_not_said_twice) {
+TEST(cors, vary_names_the_origin_once) {
   run_virtual([]() -> task<> {
     http_test_client app(cors_routes({.origins = {good_origin}}));
     const auto answer = co_await get_from(app, "/varied", good_origin);
@@ -224,7 +224,7 @@ TEST(cors, what_varies_already_is_not_said_twice) {
   });
 }
 
-TEST(cors, what_can_never_match_is_refused) {
+TEST(cors, an_origin_that_can_never_match_is_refused) {
   for (const char* bad :
        {"example.org", "https://example.org/", "https://", "null", "", "https://*.example.org", "https://a\r\nb"})
     EXPECT_THROW((void)http::cors({.origins = {bad}}), std::invalid_argument) << bad;

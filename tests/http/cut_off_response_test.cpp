@@ -72,7 +72,7 @@ void expect_reset_behind(const std::string& received, const Client& client) {
 
 }  // namespace
 
-TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_on_a_given_connection) {
+TEST(cut_off_response, a_failing_body_ends_with_a_reset_on_a_given_connection) {
   run_real([]() -> gyre::task<> {
     const reports heard;
     given_tcp_connection here(options_for(breaks_off));
@@ -86,7 +86,7 @@ TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_on_a_given_connection
   });
 }
 
-TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_in_memory) {
+TEST(cut_off_response, a_failing_body_ends_with_a_reset_in_memory) {
   run_virtual([]() -> gyre::task<> {
     const reports heard;
     given_connection here(options_for(breaks_off));
@@ -98,7 +98,7 @@ TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_in_memory) {
   });
 }
 
-TEST(cut_off_response, that_is_whole_ends_without_a_reset_in_memory) {
+TEST(cut_off_response, a_whole_response_ends_without_a_reset_in_memory) {
   run_virtual([]() -> gyre::task<> {
     given_connection here(options_for(says("whole")));
     co_await here.client.send(until_end_request);
@@ -153,7 +153,7 @@ TEST(cut_off_response, ends_with_a_reset_when_the_drain_is_over) {
   });
 }
 
-TEST(cut_off_response, of_a_write_under_way_ends_with_a_reset_when_the_drain_is_over) {
+TEST(cut_off_response, a_write_under_way_ends_with_a_reset_when_the_drain_is_over) {
   const std::string much(16U << 20U, 'x');
   http::server_options options = options_for([&](http::request&) { return response::text(std::string_view(much)); });
   options.timeouts.drain = 100ms;

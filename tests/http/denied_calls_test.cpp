@@ -57,7 +57,7 @@ TEST_P(denied_calls_of_http, files_are_opened_without_openat2) {
   EXPECT_EQ(got.text, "the file");
 }
 
-TEST_P(denied_calls_of_http, what_must_not_be_guessed_is_random_without_getrandom) {
+TEST_P(denied_calls_of_http, secrets_are_random_without_getrandom) {
   const gyre_test::scratch scratch;
   std::filesystem::create_directories(std::filesystem::path(scratch.root()) / "below");
   std::ofstream(std::filesystem::path(scratch.root()) / "below/a.txt") << "the file";

@@ -244,7 +244,7 @@ TEST_F(disk_error, a_client_that_leaves_in_the_middle_of_a_file_is_not_reported)
   });
 }
 
-TEST_F(disk_error, of_the_kernel_below_a_body_that_a_handler_reads_cuts_it_off_and_is_reported) {
+TEST_F(disk_error, an_error_below_a_body_that_a_handler_reads_cuts_it_off_and_is_reported) {
   const half_mapped memory;
   exchange_log heard;
   http::server_options options = options_for([&](http::request&) {
@@ -271,7 +271,7 @@ TEST_F(disk_error, of_the_kernel_below_a_body_that_a_handler_reads_cuts_it_off_a
   });
 }
 
-TEST_F(disk_error, of_the_kernel_before_there_is_an_answer_becomes_500) {
+TEST_F(disk_error, an_error_before_there_is_an_answer_becomes_500) {
   const half_mapped memory;
   http::server_options options = options_for([&](http::request&) -> gyre::task<response> {
     auto file = co_await gyre::fs::file::open("/proc/self/mem");
@@ -288,7 +288,7 @@ TEST_F(disk_error, of_the_kernel_before_there_is_an_answer_becomes_500) {
   });
 }
 
-TEST_F(disk_error, of_the_kernel_in_the_middle_of_a_file_over_a_stream_cuts_the_answer_off) {
+TEST_F(disk_error, an_error_in_the_middle_of_a_file_over_a_stream_cuts_the_answer_off) {
   const half_mapped memory;
   run_virtual([&]() -> gyre::task<> {
     reports loud;

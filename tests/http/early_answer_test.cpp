@@ -44,7 +44,7 @@ TEST(early_answer, does_not_wait_for_the_rest_of_the_body) {
   }
 }
 
-TEST(early_answer, of_a_handler_whose_time_is_over_does_not_wait_either) {
+TEST(early_answer, a_handler_whose_time_is_over_does_not_wait_for_the_body) {
   auto slow = [](http::request&) -> gyre::task<response> {
     co_await forever();
     co_return response();
@@ -61,7 +61,7 @@ TEST(early_answer, of_a_handler_whose_time_is_over_does_not_wait_either) {
   }
 }
 
-TEST(early_answer, of_a_limit_around_a_handler_does_not_wait_either) {
+TEST(early_answer, a_time_limit_around_a_handler_does_not_wait_for_the_body) {
   for (const char* const more : {"", "Connection: close\r\n"}) {
     http::router routes;
     routes.use(http::handler_timeout({.limit = 1s}));

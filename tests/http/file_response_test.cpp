@@ -55,13 +55,13 @@ TEST(file_response, gives_a_part_that_is_asked_for) {
   EXPECT_EQ(got.body, "234");
 }
 
-TEST(file_response, of_a_path_with_a_zero_byte_is_not_found) {
+TEST(file_response, a_path_with_a_zero_byte_is_not_found) {
   const gyre_test::scratch dir;
   using namespace std::string_literals;
   EXPECT_EQ(answer_with(dir.put("a.txt", "a") + "\0.png"s).status, 404);
 }
 
-TEST(file_response, of_a_path_where_no_file_is_is_not_found) {
+TEST(file_response, a_path_without_a_file_is_not_found) {
   const gyre_test::scratch dir;
   EXPECT_EQ(answer_with(dir.path("missing")).status, 404);
   EXPECT_EQ(answer_with(dir.root()).status, 404);
@@ -69,7 +69,7 @@ TEST(file_response, of_a_path_where_no_file_is_is_not_found) {
   EXPECT_EQ(answer_with(dir.path("pipe")).status, 404);  // it does not wait for a writer
 }
 
-TEST(file_response, of_a_loop_of_links_is_an_error_of_the_server_that_is_answered) {
+TEST(file_response, a_loop_of_links_is_answered_as_an_error_of_the_server) {
   const gyre_test::scratch dir;
   EXPECT_EQ(::symlink("loop", dir.path("loop").c_str()), 0);
   const int status = answer_with(dir.path("loop")).status;

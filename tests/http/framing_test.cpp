@@ -206,7 +206,7 @@ TEST(framing, an_ipv6_address_is_a_host_with_or_without_a_port) {
     EXPECT_EQ(error_of_host(bad), parse_error::bad_host) << bad;
 }
 
-TEST(framing, of_two_faults_the_first_is_named) {
+TEST(framing, the_first_of_two_faults_is_named) {
   const std::string host_first = "Host: b\r\nContent-Length: 1\r\nContent-Length: 2\r\n";
   const std::string length_first = "Content-Length: 1\r\nContent-Length: 2\r\nHost: b\r\n";
   EXPECT_EQ(error_with(host_first), parse_error::repeated_host);

@@ -42,7 +42,7 @@ http::router limited_routes() {
 
 }  // namespace
 
-TEST(handler_timeout, what_takes_too_long_is_503) {
+TEST(handler_timeout, a_handler_that_takes_too_long_is_answered_with_503) {
   run_virtual([]() -> task<> {
     http_test_client app(limited_routes());
     EXPECT_EQ((co_await app.get("/slow?ms=99")).body, "done");

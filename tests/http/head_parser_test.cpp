@@ -61,7 +61,7 @@ TEST(head_parser, empty_lines_before_a_request_are_skipped) {
   EXPECT_EQ(parse_head("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").state, parse_state::complete);
 }
 
-TEST(head_parser, without_its_end_it_is_incomplete) {
+TEST(head_parser, a_head_is_incomplete_until_its_end) {
   EXPECT_EQ(parse_head("").state, parse_state::incomplete);
   EXPECT_EQ(parse_head("GET / HTTP/1.1\r\nHost: a\r\n").state, parse_state::incomplete);
   EXPECT_EQ(parse_head("GET / HTTP/1.1\r\nHost: a\r\n\r").state, parse_state::incomplete);
@@ -113,7 +113,7 @@ TEST(head_parser, line_ends_are_cr_lf_and_nothing_else) {
   EXPECT_EQ(error_of_head(with_field("A: b\r")), parse_error::bad_field_value);
 }
 
-TEST(head_parser, what_hides_a_field_from_one_recipient_is_refused) {
+TEST(head_parser, a_line_that_hides_a_field_from_one_recipient_is_refused) {
   EXPECT_EQ(error_of_head(with_field("Content-Length : 5")), parse_error::space_before_colon);
   EXPECT_EQ(error_of_head(with_field("Content-Length\t: 5")), parse_error::space_before_colon);
   EXPECT_EQ(error_of_head(with_field(" Content-Length: 5")), parse_error::folded_line);

@@ -64,7 +64,7 @@ TEST(head_writer, chunks_are_read_back) {
   EXPECT_EQ(body.trailers, lines{"Sum: 7"});
 }
 
-TEST(head_writer, what_would_split_a_message_is_refused) {
+TEST(head_writer, a_value_that_would_split_a_message_is_refused) {
   using writer = http::head_writer;
   EXPECT_EQ(write_refusal([](writer& w) { w.field("A b", "c"); }), "field \"A b\": the name is not a token");
   EXPECT_EQ(write_refusal([](writer& w) { w.field("", "c"); }), "field \"\": the name is not a token");

@@ -57,7 +57,7 @@ TEST(http_date, two_digits_of_a_year_are_at_most_fifty_years_ahead) {
   EXPECT_EQ(parse_year("Sunday, 06-Nov-78 08:49:37 GMT"), "1978");
 }
 
-TEST(http_date, what_is_no_date_gives_nothing) {
+TEST(http_date, a_text_that_is_no_date_gives_nothing) {
   for (const char* bad :
        {"", "0", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 6 Nov 1994 08:49:37 GMT",
         "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",

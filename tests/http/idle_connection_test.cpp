@@ -111,7 +111,7 @@ TEST(idle_connection, ends_after_its_time_limit_which_each_request_renews) {
   });
 }
 
-TEST(idle_connection, that_sends_only_empty_lines_ends_after_one_time_limit) {
+TEST(idle_connection, a_client_that_sends_only_empty_lines_ends_after_one_time_limit) {
   http::server_options options = options_for(routes());
   options.timeouts.idle = 200ms;
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {

@@ -109,7 +109,7 @@ TEST(interim_response, may_be_sent_while_another_task_asks_for_the_body) {
 }
 
 // Without TLS, which gathers more than one piece.
-TEST(interim_response, that_is_on_its_way_is_complete_before_the_response_begins) {
+TEST(interim_response, an_interim_response_on_its_way_is_complete_before_the_final_one_begins) {
   std::vector<gyre::task_handle<void>> background;
   const auto leave = [&](http::request& r) -> gyre::task<response> {
     auto tell = [&r]() -> gyre::task<> {

@@ -75,7 +75,7 @@ TEST(json_format, a_body_of_another_type_is_415) {
     EXPECT_EQ(post_json(type, "20"), "415 the request must have the media type application/json\n") << type;
 }
 
-TEST(json_format, what_the_format_cannot_read_is_400_without_its_reason) {
+TEST(json_format, a_body_that_the_format_cannot_read_is_400_without_its_reason) {
   for (const char* const body : {"", "x", "20 "})
     EXPECT_EQ(post_json("application/json", body), "400 invalid JSON for this resource\n") << body;
 }

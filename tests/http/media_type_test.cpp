@@ -51,7 +51,7 @@ TEST(is_compressible, text_and_its_like_are) {
     EXPECT_TRUE(http::is_compressible(type)) << type;
 }
 
-TEST(is_compressible, what_is_compressed_already_is_not) {
+TEST(is_compressible, a_type_that_is_compressed_already_is_not) {
   for (const char* type :
        {"image/png", "image/jpeg", "video/mp4", "font/woff2", "application/zip", "application/gzip",
         "application/octet-stream", "", "text", "text/", "+json", "a/+jso", "application/json/x", "/"})
@@ -86,7 +86,7 @@ TEST(find_parameter, tokens_and_quoted_strings_are_understood) {
   EXPECT_EQ(http::find_parameter("form-data; name=\"a\"; filename=\"b;c.txt\"", "filename"), "b;c.txt");
 }
 
-TEST(find_parameter, what_is_missing_or_hidden_in_another_is_not_found) {
+TEST(find_parameter, a_parameter_that_is_missing_or_inside_another_is_not_found) {
   EXPECT_EQ(http::find_parameter("text/html", "charset"), std::nullopt);
   EXPECT_EQ(http::find_parameter("", "charset"), std::nullopt);
   EXPECT_EQ(http::find_parameter("a/b; c=\"; charset=d\"", "charset"), std::nullopt);
@@ -94,7 +94,7 @@ TEST(find_parameter, what_is_missing_or_hidden_in_another_is_not_found) {
   EXPECT_EQ(http::find_parameter("charset=d", "charset"), std::nullopt);
 }
 
-TEST(find_parameter, what_could_be_understood_in_two_ways_is_nothing) {
+TEST(find_parameter, an_ambiguous_parameter_is_not_found) {
   EXPECT_EQ(http::find_parameter("a/b; boundary=c; boundary=d", "boundary"), std::nullopt);
   EXPECT_EQ(http::find_parameter("a/b; boundary=c; Boundary=c", "boundary"), std::nullopt);
   for (const char* bad : {"a/b; c=d; e", "a/b; c=d; =e", "a/b; c=d e", "a/b; c=d; e=", "a/b; c =d", "a/b; c= d",

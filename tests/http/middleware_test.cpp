@@ -126,7 +126,7 @@ TEST(router, middleware_that_wants_to_sees_an_unknown_exception_as_500) {
   });
 }
 
-TEST(router, what_makes_answers_of_exceptions_inside_of_that_goes_first) {
+TEST(router, inner_middleware_that_answers_exceptions_goes_first) {
   http::router routes;
   routes.use(signs).use(knows_ranges);
   routes.get("/", [](http::request&) -> http::response { throw std::out_of_range("there are not so many"); });

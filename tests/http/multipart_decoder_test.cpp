@@ -129,7 +129,7 @@ TEST(multipart_decoder, parts_can_be_empty_and_so_can_forms) {
   EXPECT_EQ(disposition("form-data; name=\"\"; filename=\"\"").parts[0].file_name, "");
 }
 
-TEST(multipart_decoder, what_looks_like_a_delimiter_is_data) {
+TEST(multipart_decoder, data_that_looks_like_a_delimiter_is_data) {
   for (const char* data : {"\r", "\n", "\r\n", "\r\n-", "\r\n--", "\r\n--A", "\r\n--AaB03", "\r\n--AaB03y",
                            "\r\r\n--AaB03\r\n--AaB03", "-AaB03x", "--AaB03x", "--AaB03x--", "\n--AaB03x",
                            "\r\n--\r\n--AaB", "\r\n\r\n\r\n", "\r\n-\r\n--aab03x", "x\r\n --AaB03x"}) {
@@ -220,7 +220,7 @@ TEST(multipart_decoder, a_part_ends_only_at_a_delimiter_that_is_valid) {
   }
 }
 
-TEST(multipart_decoder, without_its_end_a_form_is_refused) {
+TEST(multipart_decoder, a_form_without_its_end_is_refused) {
   const std::string bytes = with_data("x");
   for (std::size_t size = 0; size + 2 < bytes.size(); ++size)
     EXPECT_EQ(error_of_form(bytes.substr(0, size)), multipart_error::missing_end) << size;
@@ -231,7 +231,7 @@ TEST(multipart_decoder, without_its_end_a_form_is_refused) {
   EXPECT_EQ(decoder.next("", false).what, form_state::more);
 }
 
-TEST(multipart_decoder, limits_hold) {
+TEST(multipart_decoder, parts_and_their_fields_have_limits) {
   http::multipart_limits limits;
   limits.header = 60;
   limits.parts = 2;

@@ -24,7 +24,7 @@ TEST(multipart_refusal, every_error_has_a_sentence_of_its_own) {
   for (const multipart_error each : errors) EXPECT_TRUE(sentences.insert(http::describe(each)).second);
 }
 
-TEST(multipart_refusal, what_is_too_much_is_413_what_is_unknown_415_and_the_rest_400) {
+TEST(multipart_refusal, an_excess_is_413_an_unknown_type_415_and_every_other_error_400) {
   for (const multipart_error each : errors) {
     const bool too_much = each == multipart_error::preamble_too_large || each == multipart_error::header_too_large ||
                           each == multipart_error::too_many_parts;

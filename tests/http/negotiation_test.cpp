@@ -77,7 +77,7 @@ TEST(choose_coding, nothing_when_identity_is_refused_too) {
   EXPECT_EQ(coding("*;q=0, identity;q=0.1"), "identity");
 }
 
-TEST(choose_coding, what_cannot_be_read_is_skipped) {
+TEST(choose_coding, a_malformed_element_is_skipped) {
   EXPECT_EQ(coding("gzip;q=x, br;q=2"), "identity");
   EXPECT_EQ(coding("gzip;q=\"1\", br;q, , ;q=1, ;;;"), "identity");
   EXPECT_EQ(coding("br;q =1, gzip"), "gzip");
@@ -139,7 +139,7 @@ TEST(choose_media_type, parameters_are_compared_by_their_meaning) {
   EXPECT_EQ(media_type("text/html;q=0.5;a=b", {"text/html"}), "text/html") << "behind the weight stands no parameter";
 }
 
-TEST(choose_media_type, what_cannot_be_read_is_skipped) {
+TEST(choose_media_type, a_malformed_element_is_skipped) {
   EXPECT_EQ(media_type("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", {"application/json"}),
             "application/json");
   EXPECT_EQ(media_type("text/html;q=9, application/json;q=0.1", {"text/html", "application/json"}), "application/json");

@@ -105,7 +105,7 @@ TEST_F(open_files_test, nothing_stays_open_when_that_is_not_wanted) {
   });
 }
 
-TEST_F(open_files_test, what_is_written_into_a_file_is_seen_at_once) {
+TEST_F(open_files_test, a_write_into_a_file_is_seen_at_once) {
   write("a", "before");
   run([&](memory_server& here) -> gyre::task<> {
     const http_answer before = co_await here.get("/a");

@@ -89,7 +89,7 @@ constexpr refused_option all[] = {
 
 }  // namespace
 
-TEST(http_options, without_a_meaning_are_refused_with_a_reason) {
+TEST(http_options, meaningless_values_are_refused_with_a_reason) {
   for (const refused_option& each : all) {
     try {
       each.use();
@@ -100,7 +100,7 @@ TEST(http_options, without_a_meaning_are_refused_with_a_reason) {
   }
 }
 
-TEST(http_options, of_0_where_that_has_a_meaning_are_accepted) {
+TEST(http_options, zero_is_accepted_where_it_has_a_meaning) {
   EXPECT_NO_THROW(make([](http::server_options& o) {
     o.limits.body = 0;
     o.timeouts.drain = o.timeouts.last_request = o.timeouts.half_closed = 0ns;

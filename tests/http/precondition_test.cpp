@@ -45,7 +45,7 @@ TEST(entity_tag, weak_and_strong_ones_are_read) {
   EXPECT_EQ(http::parse_entity_tag("\"\xc3\xa9\"").value().opaque, "\xc3\xa9");
 }
 
-TEST(entity_tag, what_is_none_is_refused) {
+TEST(entity_tag, a_malformed_tag_is_refused) {
   for (const char* bad : {"",       "a",        "\"",       "\"a",    "a\"",     "w/\"a\"",     "W/",
                           "W/a",    "W /\"a\"", "\"a b\"",  "\"a\"b", "\"a\"\"", "\"a\",\"b\"", " \"a\"",
                           "\"a\" ", "'a'",      "\"\x7f\"", "\"\t\"", "*",       "W/W/\"a\""})
@@ -117,7 +117,7 @@ TEST(if_match, a_list_that_cannot_be_read_fails) {
   }
 }
 
-TEST(if_none_match, what_the_client_has_is_not_sent_again) {
+TEST(if_none_match, a_version_that_the_client_has_is_not_sent_again) {
   EXPECT_EQ(judge("GET", {{"If-None-Match", "\"a\""}}), not_modified);
   EXPECT_EQ(judge("HEAD", {{"If-None-Match", "W/\"a\""}}), not_modified) << "compared weakly";
   EXPECT_EQ(judge("GET", {{"If-None-Match", "\"x\",\"c\\\",\"a\""}}), not_modified);
@@ -127,7 +127,7 @@ TEST(if_none_match, what_the_client_has_is_not_sent_again) {
   EXPECT_EQ(judge("GET", {{"If-None-Match", "*"}}, missing), proceed);
 }
 
-TEST(if_none_match, what_exists_is_not_overwritten) {
+TEST(if_none_match, an_existing_resource_is_not_overwritten) {
   EXPECT_EQ(judge("PUT", {{"If-None-Match", "*"}}), failed);
   EXPECT_EQ(judge("PUT", {{"If-None-Match", "*"}}, missing), proceed);
   EXPECT_EQ(judge("DELETE", {{"If-None-Match", "\"a\""}}), failed);
@@ -150,7 +150,7 @@ TEST(if_modified_since, counts_for_what_reads_without_if_none_match) {
   EXPECT_EQ(judge("GET", {{"If-Modified-Since", "Sunday, 06-Nov-94 08:49:37 GMT"}}), not_modified);
 }
 
-TEST(if_modified_since, what_is_no_date_is_ignored) {
+TEST(if_modified_since, a_malformed_date_is_ignored) {
   EXPECT_EQ(judge("GET", {{"If-Modified-Since", "yesterday"}}), proceed);
   EXPECT_EQ(judge("GET", {{"If-Modified-Since", date}, {"If-Modified-Since", date}}), proceed);
   EXPECT_EQ(judge("GET", {{"If-Modified-Since", date}}, {.etag = "\"a\""}), proceed);

@@ -211,7 +211,7 @@ TEST(protocol_switch, a_request_whose_body_cannot_be_passed_over_is_answered_wit
   });
 }
 
-TEST(protocol_switch, what_the_other_protocol_throws_is_reported_and_ends_the_connection) {
+TEST(protocol_switch, an_exception_of_the_other_protocol_is_reported_and_ends_the_connection) {
   auto fail = [](gyre::any_stream) -> gyre::task<> {
     co_await gyre::yield();
     throw std::runtime_error("no such word");

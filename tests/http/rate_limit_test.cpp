@@ -66,7 +66,7 @@ TEST(token_buckets, a_bucket_never_holds_more_than_the_burst) {
   EXPECT_GT(buckets.take("a", begin + 1h), 0ns);
 }
 
-TEST(token_buckets, who_waits_as_long_as_was_said_is_let_in) {
+TEST(token_buckets, a_client_that_waits_for_retry_after_is_let_in) {
   http::token_buckets buckets({.rate = 0.3, .burst = 1});
   gyre::time_point when = begin;
   EXPECT_EQ(buckets.take("a", when), 0ns);
@@ -105,7 +105,7 @@ TEST(token_buckets, long_keys_that_differ_only_at_their_end_have_their_own_bucke
   EXPECT_EQ(buckets.take(begin_of_key.substr(0, 129), begin), 0ns);
 }
 
-TEST(token_buckets, of_long_keys_take_no_more_memory_than_those_of_short_ones) {
+TEST(token_buckets, long_keys_take_no_more_memory_than_short_ones) {
   constexpr std::size_t keys = 2000;
   const auto bytes_for = [](std::size_t size) {
     http::token_buckets buckets({.rate = 1, .burst = 1, .keys = keys});

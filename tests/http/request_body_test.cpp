@@ -62,7 +62,7 @@ http::server_options limited_to(std::uint64_t bytes, http::handler routes) {
 
 }  // namespace
 
-TEST(request_body, of_a_known_length_is_read_whole_or_in_pieces) {
+TEST(request_body, a_body_of_a_known_length_is_read_whole_or_in_pieces) {
   const std::string body(100'000, 'b');
   for (const std::string& each : {std::string("x"), std::string("0123456789"), body}) {
     EXPECT_TRUE(ends_with(bytes_from(echo_body, sized(each)), "\r\n\r\n" + each));

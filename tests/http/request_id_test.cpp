@@ -48,7 +48,7 @@ TEST(request_id, made_ones_differ_and_are_valid) {
   EXPECT_EQ(all.size(), 1000u);
 }
 
-TEST(request_id, what_could_do_harm_is_none) {
+TEST(request_id, a_harmful_text_is_no_request_id) {
   EXPECT_TRUE(http::is_request_id("0af7651916cd43dd8448eb211c80319c"));
   EXPECT_TRUE(http::is_request_id(std::string(128, 'a')));
   EXPECT_FALSE(http::is_request_id(std::string(129, 'a')));

@@ -52,7 +52,7 @@ TEST(request, shows_no_protocols_that_are_not_for_this_connection) {
   EXPECT_EQ(shown(show_upgrade, requests), (lines{"[]", "[]"}));
 }
 
-TEST(request, of_a_query_with_too_many_fields_is_refused_with_this_reason) {
+TEST(request, a_query_with_too_many_fields_is_refused_with_this_reason) {
   run_virtual([]() -> gyre::task<> {
     http_test_client app{
         http::handler([](http::request& r) { return response::text(std::to_string(r.query_parameters().size())); })};

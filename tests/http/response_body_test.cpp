@@ -114,7 +114,7 @@ TEST(response_body, a_stream_arrives_in_chunks) {
   EXPECT_EQ(body_of(bytes), "4\r\none \r\n4\r\ntwo \r\n5\r\nthree\r\n0\r\n\r\n");
 }
 
-TEST(response_body, what_a_generator_gives_arrives_in_chunks) {
+TEST(response_body, the_pieces_of_a_generator_arrive_in_chunks) {
   const auto answer = root_answer("GET", [](http::request&) { return response::stream(three_pieces()); });
   EXPECT_EQ(answer.body, "one two three");
   EXPECT_EQ(answer.field("Content-Type"), "application/octet-stream");

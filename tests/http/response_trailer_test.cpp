@@ -57,7 +57,7 @@ TEST(response_trailer, follows_a_compressed_body) {
   EXPECT_TRUE(bytes.ends_with("\r\n0\r\nChecksum: 7\r\nX-Rows: 2\r\n\r\n")) << bytes;
 }
 
-TEST(response_trailer, that_a_client_needs_before_the_body_is_refused) {
+TEST(response_trailer, a_field_that_a_client_needs_before_the_body_is_refused) {
   const auto bytes = response_bytes(
       [](http::request&) {
         return response::stream([](http::body_writer& out) -> gyre::task<> {

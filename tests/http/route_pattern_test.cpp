@@ -92,7 +92,7 @@ TEST(route_pattern, may_have_the_characters_of_those_notations_elsewhere) {
             (lines{"200 verb", "200 star", "200 colon"}));
 }
 
-TEST(route_pattern, of_a_group_is_empty_or_begins_with_a_slash) {
+TEST(route_pattern, the_prefix_of_a_group_is_empty_or_begins_with_a_slash) {
   http::router routes;
   auto a = routes.at("/a");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { a.get("x", says("")); }),
@@ -130,7 +130,7 @@ TEST(route_prefix, has_the_notation_of_patterns_and_no_rest) {
   EXPECT_EQ(prefix_refusal("/a/{b...}"), "prefix \"/a/{b...}\": \"{name...}\" must be the last segment");
 }
 
-TEST(route_prefix, of_a_mount_and_of_a_nested_group_is_checked_alike) {
+TEST(route_prefix, mounts_and_nested_groups_have_the_same_checks) {
   EXPECT_EQ(mount_refusal("c"), "prefix \"c\": it must begin with \"/\": write \"/c\"");
   EXPECT_EQ(mount_refusal("/c/"), "prefix \"/c/\": each pattern below it begins with \"/\": write \"/c\"");
   EXPECT_EQ(mount_refusal("/"), "prefix \"/\": each pattern below it begins with \"/\": write \"\"");

@@ -108,7 +108,7 @@ TEST_F(served_root, stays_in_use_as_long_as_its_path_leads_nowhere) {
   });
 }
 
-TEST_F(served_root, that_is_relative_is_that_of_the_time_of_construction) {
+TEST_F(served_root, a_relative_root_is_resolved_at_construction) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(place_);
   serve("current", [&](memory_server& here) -> gyre::task<> {

@@ -71,7 +71,7 @@ gyre::task<> send_in_two_parts(socket_server& here, std::size_t senders) {
   }
 }
 
-TEST(server_input, who_waits_for_the_rest_of_a_body_keeps_no_buffer_from_others) {
+TEST(server_input, a_client_in_the_middle_of_its_body_keeps_no_buffer_from_others) {
   gyre::run_options few;
   few.loop.backend.buffer_count = 8;
   const auto repeat = [](http::request& r) -> gyre::task<http::response> {
@@ -128,7 +128,7 @@ TEST(server_input, requests_over_a_socket_are_the_same_in_pieces_of_every_size) 
   });
 }
 
-TEST(server_input, what_is_too_long_is_refused_by_name) {
+TEST(server_input, an_overlong_target_field_or_head_is_refused_by_name) {
   const http::head_limits limits{.target = 20, .fields = 3, .size = 200};
   EXPECT_EQ(status_for(request_with("X: 1\r\n"), limits), 200);
   EXPECT_EQ(status_for("GET /" + std::string(20, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n", limits), 414);
@@ -138,7 +138,7 @@ TEST(server_input, what_is_too_long_is_refused_by_name) {
   EXPECT_EQ(status_for(std::string(300, 'a'), limits), 501) << "it is all method";
 }
 
-TEST(server_input, what_is_malformed_is_refused_with_400) {
+TEST(server_input, a_malformed_request_is_refused_with_400) {
   for (const std::string& each :
        {std::string("nonsense\r\n\r\n"), std::string("GET / HTTP/1.1\nHost: a\n\n"), request_with("A : 1\r\n"),
         request_with("A\r\n"), request_with(" folded\r\n"), request_with("A: \x01\r\n"), request_with("Host: b\r\n"),
@@ -152,7 +152,7 @@ TEST(server_input, what_is_malformed_is_refused_with_400) {
     EXPECT_EQ(status_for(each), 400) << each;
 }
 
-TEST(server_input, what_is_not_known_is_refused_with_501_or_505) {
+TEST(server_input, an_unknown_coding_or_version_is_refused_with_501_or_505) {
   EXPECT_EQ(status_for(request_with("Transfer-Encoding: gzip, chunked\r\n")), 501);
   EXPECT_EQ(status_for("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
 }

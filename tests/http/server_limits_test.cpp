@@ -36,7 +36,7 @@ TEST(server_limits, a_connection_too_many_is_told_503_and_closed) {
   });
 }
 
-TEST(server_limits, who_was_refused_takes_nobodys_place) {
+TEST(server_limits, a_refused_client_takes_nobodys_place) {
   http::server_options options = options_for(says("hello"));
   options.limits.connections = 1;
   run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
@@ -212,7 +212,7 @@ TEST(server_limits, a_head_that_begins_with_empty_lines_has_its_time) {
   });
 }
 
-TEST(server_limits, who_sends_steadily_behind_the_last_answer_is_read_until_he_stops_or_half_a_minute_is_over) {
+TEST(server_limits, a_client_that_sends_behind_the_last_answer_is_read_for_at_most_half_a_minute) {
   for (const auto sends_for : {10s, 1000s}) {
     run_virtual([&]() -> gyre::task<> {
       memory_server server(options_for(says("enough")));

@@ -176,7 +176,7 @@ TEST(server_stream, more_than_is_read_ahead_waits_and_arrives_whole) {
   expect_all_answered({post_request(body), next}, {"/post " + body, "/next "});
 }
 
-TEST(server_stream, what_is_read_ahead_is_bounded) {
+TEST(server_stream, reading_ahead_is_bounded) {
   gated app;
   run_virtual([&]() -> gyre::task<> {
     memory_server server(options_for(app.routes()));

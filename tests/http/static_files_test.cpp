@@ -334,7 +334,7 @@ TEST_F(static_files_test, a_listing_leaves_out_what_would_not_be_served) {
   EXPECT_EQ(answer.body, "[\n]\n");
 }
 
-TEST_F(static_files_test, who_has_the_file_gets_304) {
+TEST_F(static_files_test, a_client_that_has_the_file_gets_304) {
   write("a.txt", "0123456789");
   const auto first = get("/a.txt");
   const auto by_tag = get("/a.txt", {{"If-None-Match", std::string(first.field("ETag"))}});

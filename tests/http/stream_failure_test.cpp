@@ -158,7 +158,7 @@ TEST(stream_failure, keeps_the_fields_that_are_not_about_the_content) {
   });
 }
 
-TEST(stream_failure, of_a_body_that_is_shorter_than_announced_is_500_when_it_is_empty) {
+TEST(stream_failure, an_empty_body_that_announced_a_length_is_answered_with_500) {
   run_virtual([]() -> gyre::task<> {
     const reports heard;
     memory_server server(options_for(streams_with_length(write_nothing)));
@@ -168,7 +168,7 @@ TEST(stream_failure, of_a_body_that_is_shorter_than_announced_is_500_when_it_is_
   });
 }
 
-TEST(stream_failure, of_a_handler_whose_time_is_over_is_503) {
+TEST(stream_failure, a_handler_whose_time_is_over_is_answered_with_503) {
   http::server_options options = options_for(streams(wait_forever));
   options.timeouts.handler = 3s;
   run_in_memory(std::move(options), [](memory_server& server) -> gyre::task<> {
@@ -193,7 +193,7 @@ TEST(stream_failure, inside_a_compressed_body_is_answered_too) {
   });
 }
 
-TEST(stream_failure, of_a_body_that_came_too_slowly_is_408) {
+TEST(stream_failure, a_request_body_that_came_too_slowly_is_answered_with_408) {
   auto echo = [](http::request& r) {
     auto produce = [&r](http::body_writer& out) -> gyre::task<> {
       const std::string all = co_await r.body().read_all();
@@ -247,7 +247,7 @@ TEST(stream_failure, is_logged_with_the_status_that_was_sent) {
   }
 }
 
-TEST(stream_failure, of_a_client_that_has_left_before_the_first_byte_is_logged_as_499) {
+TEST(stream_failure, a_client_that_has_left_before_the_first_byte_is_logged_as_499) {
   exchange_log log;
   http::server_options options = options_for(streams(wait_forever));
   options.observer = &log;
@@ -294,7 +294,7 @@ TEST(stream_head, passes_a_compressor_when_it_is_asked_for) {
   });
 }
 
-TEST(stream_head, of_an_empty_body_leaves_at_its_end) {
+TEST(stream_head, the_head_of_an_empty_body_leaves_at_its_end) {
   const auto both = two_answers(options_for(streams(write_nothing)), hello_request);
   EXPECT_EQ(both[1].status, 200);
   EXPECT_EQ(both[1].body, "");

@@ -59,7 +59,7 @@ TEST(normalize_path, dots_and_empty_segments_are_resolved) {
   EXPECT_EQ(http::normalize_path("/.../..a"), "/.../..a");
 }
 
-TEST(normalize_path, what_leaves_its_root_or_could_be_read_in_two_ways_is_refused) {
+TEST(normalize_path, a_path_that_leaves_its_root_or_is_ambiguous_is_refused) {
   for (const char* bad : {"", "a", "*", "/..", "/a/../..", "/%2e%2e", "/a/%2E./%2e.", "/a%2Fb", "/..%2f", "/a%00b",
                           "/%", "/%zz", "/./../a"})
     EXPECT_FALSE(http::normalize_path(bad)) << bad;

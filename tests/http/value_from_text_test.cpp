@@ -32,7 +32,7 @@ void expect_finite_values_only() {
 
 }  // namespace
 
-TEST(value_from_text, of_real_numbers_is_finite) {
+TEST(value_from_text, a_real_number_is_finite) {
   expect_finite_values_only<float>();
   expect_finite_values_only<double>();
   for (const char* bad : {"1e39", "3.5e38", "-1e300", "3.4028236e38"})
@@ -40,7 +40,7 @@ TEST(value_from_text, of_real_numbers_is_finite) {
   EXPECT_EQ(http::value_from_text<float>("1e-50"), 0.0F);
 }
 
-TEST(value_from_text, of_integers_fits_their_type) {
+TEST(value_from_text, an_integer_fits_its_type) {
   EXPECT_EQ(http::value_from_text<std::int8_t>("-128"), -128);
   EXPECT_EQ(http::value_from_text<std::int8_t>("-129"), std::nullopt);
   EXPECT_EQ(http::value_from_text<std::uint8_t>("255"), 255);
@@ -49,7 +49,7 @@ TEST(value_from_text, of_integers_fits_their_type) {
   EXPECT_EQ(http::value_from_text<std::uint64_t>("18446744073709551616"), std::nullopt);
 }
 
-TEST(value_from_text, of_bool_is_a_word_or_a_digit) {
+TEST(value_from_text, a_bool_is_a_word_or_a_digit) {
   EXPECT_EQ(http::value_from_text<bool>("true"), true);
   EXPECT_EQ(http::value_from_text<bool>("0"), false);
   EXPECT_EQ(http::value_from_text<bool>("2"), std::nullopt);
