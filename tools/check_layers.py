@@ -52,6 +52,8 @@ DECLARED_ABOVE = {
     ("http", "shared_connection_count"): "a pointer that the options of a server only pass on to it",
     ("loop", "remote_call"): "runs a function in the outermost scopes of another loop, which nobody else may enter",
 }
+# Layers that include private headers of another folder: the exchange in memory of testing implements those of HTTP.
+PRIVATE_OF = {"testing": "http"}
 # Layers that use only these headers of another layer.
 ONLY = {("http_semantics", "io"): {"gyre/io/printable.hpp"}}
 
@@ -155,7 +157,8 @@ class Tree:
                 return [f'public headers include <gyre/…>, not "{target}"']
             beside = f"{path.rpartition('/')[0]}/{target}"
             below = f"src/{path.split('/')[1]}/{target}"  # a folder of the layer, or of a layer inside of its folder
-            resolved = next((each for each in (beside, below) if each in self.files), None)
+            other = f"src/{PRIVATE_OF.get(layer)}/{target}"
+            resolved = next((each for each in (beside, below, other) if each in self.files), None)
             if resolved is None:
                 return [f"a private header of another folder: {target}"]
             return self.check_use(layer, self.layer_of(resolved), target)

@@ -9,6 +9,7 @@
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/http_client.hpp"
 #include "tests/http/owned_fields.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -23,7 +24,7 @@
 
 namespace http = gyre::http;
 using gyre::task;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 using gyre_test::owned_fields;
 using gyre_test::run_virtual;
 using namespace std::chrono_literals;

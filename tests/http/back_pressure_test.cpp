@@ -189,7 +189,7 @@ TEST(back_pressure, a_client_that_leaves_ends_the_compression_of_a_file_that_nev
       co_await client.send(get_coded(coding));
       (void)co_await client.receive();
       reset(client);
-      while (here.server().connections() > 0) co_await gyre::sleep(1ms);
+      while (here.connections() > 0) co_await gyre::sleep(1ms);
       EXPECT_EQ(heard.complete, std::vector<bool>{false}) << coding;
     });
   }

@@ -22,8 +22,8 @@
 namespace http = gyre::http;
 using gyre::task;
 using gyre::testing::http_answer;
-using gyre::testing::http_test_client;
 using gyre_test::decode;
+using gyre_test::http_test_client;
 using gyre_test::owned_fields;
 using gyre_test::run_virtual;
 using namespace std::chrono_literals;

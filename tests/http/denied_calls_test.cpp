@@ -6,6 +6,7 @@
 #include <gyre/testing/http_test_client.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/http/http_client.hpp"
 #include "tests/support/denied_call.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@
 #include <vector>
 
 namespace http = gyre::http;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 
 namespace {
 

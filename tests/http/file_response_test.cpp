@@ -6,6 +6,7 @@
 #include <gyre/testing/run_test.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/http/http_client.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 namespace http = gyre::http;
 using gyre::testing::http_answer;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 
 http_answer answer_with(const std::string& path, std::vector<std::pair<std::string, std::string>> fields = {}) {
   http_answer got;

@@ -5,13 +5,14 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/http_client.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
 
 namespace http = gyre::http;
 using gyre::task;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 using gyre_test::run_virtual;
 using namespace std::chrono_literals;
 

@@ -5,6 +5,7 @@
 #include <gyre/http.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/direct_front.hpp"
 #include "tests/http/over_tls.hpp"
 #include "tests/support/body_ref.hpp"
 #include "tests/support/co_assert.hpp"
@@ -13,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -24,7 +26,7 @@ namespace gyre_test {
 
 namespace http = gyre::http;
 using gyre::testing::http_answer;
-using gyre::testing::http_test_client;
+using gyre::testing::http_direct_application;
 
 template <class Stream>
 class http_client {
@@ -224,15 +226,22 @@ inline void reset(memory_client& client) {
   client.close();
 }
 
-/// A server that is given connections in memory.
+/// A server that is given connections in memory. In the direct variant, an application without a server.
 class memory_server {
  public:
-  explicit memory_server(http::server_options options)
-      : server_(std::make_shared<http::server>(without_port(std::move(options)))) {}
+  explicit memory_server(http::server_options options) {
+    if (directly())
+      direct_ = std::make_shared<http_direct_application>(std::move(options));
+    else
+      server_ = std::make_shared<http::server>(without_port(std::move(options)));
+  }
 
   [[nodiscard]] memory_client connect(std::size_t capacity = 65'536) {
     gyre::memory_pair pair(capacity);
-    gyre::spawn(serve(server_, gyre::any_stream(std::move(pair.second)))).detach();
+    if (directly())
+      gyre::spawn(direct_front::serve(direct_, std::move(pair.second), direct_open_)).detach();
+    else
+      gyre::spawn(serve(server_, gyre::any_stream(std::move(pair.second)))).detach();
     return memory_client(std::move(pair.first));
   }
   /// Sends one request on a new connection.
@@ -241,13 +250,66 @@ class memory_server {
     co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
     co_return co_await client.answer();
   }
-  [[nodiscard]] http::server& server() noexcept { return *server_; }
+  [[nodiscard]] std::size_t connections() const { return directly() ? *direct_open_ : server_->connections(); }
+  [[nodiscard]] http::server& server() {
+    if (!server_) throw std::logic_error("the direct variant has no server");
+    return *server_;
+  }
 
  private:
   static gyre::task<> serve(std::shared_ptr<http::server> server, gyre::any_stream stream) {
     co_await serve_given(*server, std::move(stream));
   }
   std::shared_ptr<http::server> server_;
+  std::shared_ptr<http_direct_application> direct_;
+  std::shared_ptr<std::size_t> direct_open_ = std::make_shared<std::size_t>(0);
+};
+
+/// The test client of the library. In the direct variant, one without a connection.
+class http_test_client {
+ public:
+  explicit http_test_client(http::handler routes) : http_test_client(options_for(std::move(routes))) {}
+  explicit http_test_client(http::server_options options) {
+    if (directly()) {
+      direct_ = std::make_shared<http_direct_application>(std::move(options));
+      client_.emplace(*direct_);
+    } else {
+      client_.emplace(std::move(options));
+    }
+  }
+
+  GYRE_CORO_WRAPPER gyre::task<http_answer> request(std::string method, std::string target,
+                                                    std::vector<std::pair<std::string, std::string>> fields,
+                                                    std::string body) {
+    count();
+    return client_->request(std::move(method), std::move(target), std::move(fields), std::move(body));
+  }
+  GYRE_CORO_WRAPPER gyre::task<http_answer> request(std::string method, std::string target) {
+    count();
+    return client_->request(std::move(method), std::move(target));
+  }
+  GYRE_CORO_WRAPPER gyre::task<http_answer> get(std::string target) {
+    count();
+    return client_->get(std::move(target));
+  }
+  GYRE_CORO_WRAPPER gyre::task<http_answer> post(std::string target, std::string body, std::string media_type) {
+    count();
+    return client_->post(std::move(target), std::move(body), std::move(media_type));
+  }
+  gyre::task<std::string> exchange_bytes(std::string bytes, bool half_close = true) {
+    if (!directly()) co_return co_await client_->exchange_bytes(std::move(bytes), half_close);
+    gyre::memory_pair pair;
+    gyre::spawn(direct_front::serve(direct_, std::move(pair.second))).detach();
+    memory_client connection(std::move(pair.first));
+    co_await connection.send(std::move(bytes));
+    if (half_close) co_await connection.shutdown_write();
+    co_return co_await connection.rest();
+  }
+
+ private:
+  static void count() { direct_exchanges += directly() ? 1 : 0; }
+  std::shared_ptr<http_direct_application> direct_;
+  std::optional<gyre::testing::http_test_client> client_;
 };
 
 /// Runs `body(memory_server&)` on virtual time.

@@ -13,7 +13,6 @@
 
 namespace http = gyre::http;
 using gyre::task;
-using gyre::testing::http_test_client;
 using gyre_test::error_of;
 using gyre_test::run_virtual;
 
@@ -32,7 +31,7 @@ http::router echo_routes() {
 
 /// The echo of a request with those fields and that body.
 task<std::string> echo_of(std::vector<std::pair<std::string, std::string>> fields, std::string body) {
-  http_test_client app(echo_routes());
+  gyre::testing::http_test_client app(echo_routes());
   auto asking = app.request("POST", "/", std::move(fields), std::move(body));
   const auto answer = co_await std::move(asking);
   co_return answer.body;
@@ -73,7 +72,7 @@ TEST(http_test_client, an_application_that_gives_up_in_the_middle_of_an_answer_i
       };
       return http::response::stream(write, "text/plain");
     });
-    http_test_client app(std::move(routes));
+    gyre::testing::http_test_client app(std::move(routes));
     auto asking = app.get("/");
     const std::string text = co_await error_of(std::move(asking));
     EXPECT_EQ(text, "request the test: Connection reset by peer");

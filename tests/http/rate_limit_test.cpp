@@ -5,6 +5,7 @@
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/http_client.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 
 namespace http = gyre::http;
 using gyre::task;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 using gyre_test::run_virtual;
 using namespace std::chrono_literals;
 

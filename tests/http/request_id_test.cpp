@@ -5,6 +5,7 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/http_client.hpp"
 #include "tests/http/owned_fields.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -15,7 +16,7 @@
 namespace http = gyre::http;
 using gyre::task;
 using gyre::testing::http_answer;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 using gyre_test::owned_fields;
 using gyre_test::run_virtual;
 

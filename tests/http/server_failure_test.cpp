@@ -57,8 +57,8 @@ gyre::task<> disconnect(Client& client, leave how) {
 }
 
 /// The client sends a request and disconnects while the handler waits. Expects that the handler is cancelled.
-template <class Client>
-gyre::task<> expect_cancelled(Client client, http::server& server, waiter& who, leave how) {
+template <class Client, class Server>
+gyre::task<> expect_cancelled(Client client, Server& server, waiter& who, leave how) {
   reports none;
   co_await client.send(hello_request);
   co_await who.began.wait();
@@ -71,7 +71,7 @@ gyre::task<> expect_cancelled(Client client, http::server& server, waiter& who, 
 
 /// Expects the same in memory and over a socket.
 void expect_cancelled_when(http::handler (*make)(waiter&), leave how, int status) {
-  for (const bool in_memory : {true, false}) {
+  for (const bool in_memory : connections_in_memory()) {
     waiter who;
     exchange_log heard;
     http::server_options options = options_for(make(who));
@@ -79,13 +79,13 @@ void expect_cancelled_when(http::handler (*make)(waiter&), leave how, int status
     if (in_memory) {
       run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
         auto client = here.connect();
-        co_await expect_cancelled(std::move(client), here.server(), who, how);
+        co_await expect_cancelled(std::move(client), here, who, how);
       });
     } else {
       options.timeouts.half_closed = 50ms;
       run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
         auto client = co_await here.connect();
-        co_await expect_cancelled(std::move(client), here.server(), who, how);
+        co_await expect_cancelled(std::move(client), here, who, how);
       });
     }
     EXPECT_EQ(heard.statuses, std::vector<int>{status}) << in_memory;

@@ -17,7 +17,7 @@
 
 namespace http = gyre::http;
 using gyre::task;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 using gyre_test::run_virtual;
 using namespace std::chrono_literals;
 

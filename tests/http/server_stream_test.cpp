@@ -80,8 +80,8 @@ void expect_cancelled_by(std::string more, Leave leave) {
     co_await leave(client);
     co_await app.cancelled.wait();
     EXPECT_LT(since(begin), 1100ms);
-    for (int i = 0; i < 100 && server.server().connections() > 0; ++i) co_await gyre::yield();
-    EXPECT_EQ(server.server().connections(), 0U);
+    for (int i = 0; i < 100 && server.connections() > 0; ++i) co_await gyre::yield();
+    EXPECT_EQ(server.connections(), 0U);
     EXPECT_EQ(heard.statuses, std::vector<int>{499});
     EXPECT_EQ(heard.complete, std::vector<bool>{false});
     EXPECT_EQ(none.texts, std::vector<std::string>());
@@ -261,7 +261,7 @@ TEST(server_stream, a_client_that_leaves_anywhere_ends_its_connection) {
       for (int i = 0; i < 5; ++i) co_await gyre::yield();
       client.close();
       const auto begin = gyre::now();
-      while (server.server().connections() > 0) co_await gyre::sleep(1ms);
+      while (server.connections() > 0) co_await gyre::sleep(1ms);
       EXPECT_LT(since(begin), 1100ms) << size;
       EXPECT_EQ(none.texts, std::vector<std::string>()) << size;
     });

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gyre_test {
 
@@ -41,6 +42,7 @@ class socket_server {
   gyre::task<> stopped() { co_await running_.wait(); }
   [[nodiscard]] bool has_stopped() const noexcept { return running_.done(); }
   [[nodiscard]] http::server& server() noexcept { return *server_; }
+  [[nodiscard]] std::size_t connections() const { return server_->connections(); }
 
  private:
   static gyre::task<> run(std::shared_ptr<http::server> server) { co_await server->run(); }
@@ -48,8 +50,14 @@ class socket_server {
   gyre::task_handle<void> running_;
 };
 
+/// For tests that do the same in memory and over a socket: the variant without a server has no socket.
+inline std::vector<bool> connections_in_memory() {
+  return directly() ? std::vector<bool>{true} : std::vector<bool>{true, false};
+}
+
 /// Serves on a local port in real time, runs `body(socket_server&)`, and always stops the server.
 inline void run_on_sockets(http::server_options options, body_ref<socket_server&> body) {
+  if (directly()) GTEST_SKIP() << "direct: it is about sockets";
   run_real([&]() -> gyre::task<> {
     socket_server here(std::move(options));
     const auto outcome = co_await gyre::as_result(body(here));

@@ -7,6 +7,7 @@
 #include <gyre/testing/run_test.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/http/http_client.hpp"
 #include "tests/http/owned_fields.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@
 namespace {
 
 using gyre::testing::http_answer;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 namespace http = gyre::http;
 using gyre_test::owned_fields;
 

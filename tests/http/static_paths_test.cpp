@@ -5,6 +5,7 @@
 #include <gyre/testing/http_test_client.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/http/http_client.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 
 namespace http = gyre::http;
 using gyre::testing::http_answer;
-using gyre::testing::http_test_client;
+using gyre_test::http_test_client;
 using gyre_test::run_virtual;
 
 namespace {

@@ -3,6 +3,8 @@
 #include <gyre/testing/http_test_client.hpp>
 #include <gyre/testing/run_test.hpp>
 
+#include "tests/http/http_client.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +36,7 @@ gyre::task<std::string> seen(bool trust_client, std::vector<std::pair<std::strin
       co_return http::response::text("none");
     co_return http::response::text(current->traceparent() + " " + current->state);
   });
-  gyre::testing::http_test_client app(std::move(routes));
+  gyre_test::http_test_client app(std::move(routes));
   const auto answer = co_await app.request("GET", "/", std::move(fields), "");
   co_return answer.body;
 }

@@ -1,7 +1,7 @@
 // src/http/server/server_options_check.hpp: refuses options under which no request would ever be answered.
 #pragma once
 
-#include <gyre/http/server.hpp>
+#include <gyre/http/server_options.hpp>
 
 namespace gyre::http {
 
