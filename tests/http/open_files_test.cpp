@@ -258,6 +258,37 @@ TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_fil
   });
 }
 
+TEST_F(open_files_test, the_observer_hears_of_each_small_file_of_a_batch) {
+  write("a", "0123456789");
+  write("b", std::string(12'000, 'b'));
+  exchange_log heard;
+  http::router routes;
+  routes.get("/{path...}", http::static_files(root_.string(), options_));
+  http::server_options all = options_for(std::move(routes));
+  all.observer = &heard;
+  run_in_memory(std::move(all), [&](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
+    for (int round = 0; round < 2; ++round) {  // in the second one, the files are open
+      co_await client.send(get_request("/a") + "HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n" + get_request("/b") +
+                           get_request("/b") + get_request("/a", "Range: bytes=2-4\r\n"));
+      const http_answer first = co_await client.answer();
+      EXPECT_EQ(first.body, "0123456789");
+      const http_answer head = co_await client.answer("HEAD");
+      EXPECT_EQ(head.field("Content-Length"), "10");
+      for (int i = 0; i < 2; ++i) {
+        const http_answer large = co_await client.answer();
+        EXPECT_EQ(large.body, std::string(12'000, 'b'));
+      }
+      const http_answer part = co_await client.answer();
+      EXPECT_EQ(part.body, "234");
+    }
+  });
+  EXPECT_EQ(heard.targets, (std::vector<std::string>{"/a", "/a", "/b", "/b", "/a", "/a", "/a", "/b", "/b", "/a"}));
+  EXPECT_EQ(heard.statuses, (std::vector<int>{200, 200, 200, 200, 206, 200, 200, 200, 200, 206}));
+  EXPECT_EQ(heard.bytes, (std::vector<std::uint64_t>{10, 0, 12'000, 12'000, 3, 10, 0, 12'000, 12'000, 3}));
+  EXPECT_EQ(heard.complete, std::vector<bool>(10, true));
+}
+
 TEST_F(open_files_test, a_compressed_neighbour_is_kept_open_beside_the_file) {
   write("a.txt", "plain text");
   write("a.txt.gz", "not really");

@@ -41,10 +41,8 @@ class served_exchange {
 
   /// Nothing is sent: the client left before its handler ran.
   void note_client_left() noexcept;
-  /// The observer learns the time from this call on. Without it, the time is zero.
-  void start_clock() noexcept {
-    if (observed_) began_ = now();
-  }
+  /// The observer learns the time since then. Without it, the time is zero.
+  void start_clock(time_point began) noexcept { began_ = began; }
   /// The protocol has answered.
   void note_answer(int status, std::uint64_t body_bytes, bool complete) noexcept {
     status_ = status;

@@ -1,6 +1,5 @@
 // src/http/files/file_response.cpp: the response with one file that a handler has chosen.
 #include <gyre/fs/found_file.hpp>
-#include <gyre/http/media_type.hpp>
 #include <gyre/http/static_files.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/io_error.hpp>
@@ -18,7 +17,8 @@ namespace {
 response answer_with_found(request& r, fs::found_file found, std::string_view path) {
   if (found.error != 0) fail_to_open(found.error, path);
   if (found.facts.kind != fs::file_kind::regular) throw status_error(404);
-  return answer_with_file(r, open_file(std::move(found)), {.media_type = media_type_of(path)});
+  const open_file file(std::move(found), path);
+  return answer_with_file(r, file, {.media_type = file.media_type});
 }
 
 }  // namespace

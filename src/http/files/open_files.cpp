@@ -1,5 +1,6 @@
 // src/http/files/open_files.cpp: keeps files open: one fstat(2) per request, not open, fstat, close.
 #include <gyre/http/field_line.hpp>
+#include <gyre/http/media_type.hpp>
 #include <gyre/io/wall_clock.hpp>
 
 #include "open_files.hpp"
@@ -9,10 +10,12 @@
 
 namespace gyre::http {
 
-open_file::open_file(fs::found_file&& found)
+open_file::open_file(fs::found_file&& found, std::string_view name)
     : descriptor(std::make_shared<owned_fd>(std::move(found.descriptor))),
       version(version_of(found.facts)),
-      modified(found.facts.modified) {
+      modified(found.facts.modified),
+      media_type(media_type_of(name)),
+      is_compressible(http::is_compressible(media_type)) {
   describe();
 }
 

@@ -23,7 +23,8 @@ namespace gyre::http {
 /// An open regular file, and its metadata for responses.
 struct open_file {
   open_file() = default;
-  explicit open_file(fs::found_file&& found);
+  /// The media type is the one of this name.
+  open_file(fs::found_file&& found, std::string_view name);
 
   /// Updates the metadata. Returns false when the file has been deleted or replaced.
   [[nodiscard]] bool refresh();
@@ -32,9 +33,11 @@ struct open_file {
   file_version version;
   unix_seconds modified = 0;
   std::string etag;
-  std::string fields;    // ETag and Last-Modified, formatted
-  bool settled = false;  // the tag is strong
-  bool alone = false;    // there is no compressed file beside it
+  std::string fields;            // ETag and Last-Modified, formatted
+  std::string_view media_type;   // a string literal
+  bool is_compressible = false;  // content of that type
+  bool settled = false;          // the tag is strong
+  bool alone = false;            // there is no compressed file beside it
 
  private:
   void describe();

@@ -1,7 +1,6 @@
 // src/http/files/static_files.cpp: leads from a path to an open file and its response.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/fs/found_file.hpp>
-#include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/static_files.hpp>
 #include <gyre/http/status_error.hpp>
@@ -73,11 +72,10 @@ task<bool> has_neighbours(int root, const std::string& path) {
   co_return false;
 }
 
-file_answer answer_for(const static_files_options& options, std::string_view path) {
-  const std::string_view type = media_type_of(path);
-  return {.media_type = type,
+file_answer answer_for(const static_files_options& options, const open_file& plain) {
+  return {.media_type = plain.media_type,
           .cache_control = options.cache_control,
-          .varies = options.precompressed && is_compressible(type)};
+          .varies = options.precompressed && plain.is_compressible};
 }
 
 bool may_be_compressed(const file_answer& how, const request& r) noexcept {
@@ -140,7 +138,7 @@ started_response static_files::start(request& r) const {
   const bool may_be_known = options_.keep_open && is_plain(path) && !from.is_due();
   const open_file* const known = may_be_known ? files_of(r).find(from.number(), path.substr(1)) : nullptr;
   if (known == nullptr) return serve(r);
-  const file_answer how = answer_for(options_, path);
+  const file_answer how = answer_for(options_, *known);
   if (known->alone || !may_be_compressed(how, r)) return answer_with_file(r, *known, how);
   return serve_known(r, std::string(path.substr(1)), *known);
 }
@@ -156,7 +154,7 @@ task<open_file> static_files::open(request& r, const opened_root& root, std::str
     if (const open_file* const known = files_of(r).find(root.number, path)) co_return *known;
   fs::found_file found = co_await fs::find_below(root.descriptor.get(), path);
   if (found.error != 0 || found.facts.kind != fs::file_kind::regular) co_return open_file();
-  const open_file opened(std::move(found));
+  const open_file opened(std::move(found), path);
   if (options_.keep_open) files_of(r).keep(root.number, path, opened);
   co_return opened;
 }
@@ -182,16 +180,16 @@ task<open_file> static_files::open_compressed(request& r, const opened_root& roo
 
 task<response> static_files::serve_regular(request& r, const opened_root& root, std::string path,
                                            fs::found_file file) const {
-  open_file opened(std::move(file));
+  open_file opened(std::move(file), path);
   if (options_.keep_open) {
-    if (answer_for(options_, path).varies) opened.alone = !co_await has_neighbours(root.descriptor.get(), path);
+    if (answer_for(options_, opened).varies) opened.alone = !co_await has_neighbours(root.descriptor.get(), path);
     files_of(r).keep(root.number, path, opened);
   }
   co_return co_await serve_open(r, root, std::move(path), std::move(opened));
 }
 
 task<response> static_files::serve_open(request& r, const opened_root& root, std::string path, open_file plain) const {
-  file_answer how = answer_for(options_, path);
+  file_answer how = answer_for(options_, plain);
   if (!plain.alone && may_be_compressed(how, r)) {
     const open_file smaller = co_await open_compressed(r, root, path, how.content_coding);
     if (smaller.descriptor) co_return answer_with_file(r, smaller, how);

@@ -185,10 +185,34 @@ sending connection::how_to_send(const workspace& work, bool close) {
 
 // True for a response that is sent with its head, and after which the connection goes on.
 bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
-  return (r.source == body_origin::none || (r.is_in_memory() && r.bytes().size() <= message_output::max_gathered)) &&
-         work.framing.body == body_kind::none && work.framing.keep_alive && work.parser.minor_version() > 0 &&
-         !r.close_connection && !last_request() && app().options.observer == nullptr &&
-         work.parser.method() != "CONNECT";
+  constexpr std::size_t max_other_lines = 1024;
+  const bool is_file = r.source == body_origin::file;
+  if (!is_file && !r.is_in_memory() && r.source != body_origin::none) return false;
+  std::uint64_t size = is_file ? r.length.value_or(0) : r.is_in_memory() ? r.bytes().size() : 0;
+  // An observer learns whether the response was sent. One that fills the buffer may have to wait before that is known.
+  if (app().options.observer != nullptr) size += work.output.waiting() + r.fields.size() + max_other_lines;
+  return size <= message_output::max_gathered && work.framing.body == body_kind::none && work.framing.keep_alive &&
+         work.parser.minor_version() > 0 && !r.close_connection && !last_request() &&
+         work.parser.method() != "CONNECT" && !work.request.has_adopted();
+}
+
+// Appends the response with its body. Returns false, and appends nothing, if a file has to be waited for.
+bool connection::append_simple(workspace& work, response_state& r) {
+  const response_plan plan(r, work.parser.method() == "HEAD", false);
+  const std::size_t before = work.output.buffer().size();
+  (void)response_sender(work.output, r, plan, how_to_send(work, false)).begin();
+  const std::uint64_t size = plan.has_body ? plan.length.value_or(0) : 0;
+  const bool sends_file = r.source == body_origin::file && plan.has_body;
+  if (sends_file && !work.output.append_file(r.file_descriptor(), r.file_offset, size)) {
+    work.output.buffer().resize(before);
+    return false;
+  }
+  if (app().options.observer != nullptr) {
+    served_exchange told(app(), work.request, *this);
+    told.start_clock(began_);
+    told.note_answer(r.status, size, true);
+  }
+  return true;
 }
 
 // Starts the handler. Most responses are small and there at once: they need no coroutine and cannot be ended early.
@@ -196,6 +220,7 @@ bool connection::is_simple(const workspace& work, const response_state& r) const
 bool connection::answer_at_once(workspace& work) {
   ++requests_;
   work_ = &work;
+  if (app().options.observer != nullptr) began_ = now();
   try {
     begin_request(work);
     work.started.emplace(app().options.routes.start(work.request));
@@ -204,8 +229,7 @@ bool connection::answer_at_once(workspace& work) {
   }
   response* const made = work.started ? work.started->now() : nullptr;
   if (made == nullptr || made->was_moved_from() || !is_simple(work, made->state())) return false;
-  const response_plan plan(made->state(), work.parser.method() == "HEAD", false);
-  (void)response_sender(work.output, made->state(), plan, how_to_send(work, false)).begin();
+  if (!append_simple(work, made->state())) return false;
   work.started.reset();
   return true;
 }

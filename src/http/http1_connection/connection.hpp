@@ -65,11 +65,12 @@ class connection final : private exchange_link {
   [[nodiscard]] stop serve_arrived(workspace& work);
   [[nodiscard]] bool answer_at_once(workspace& work);
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
+  [[nodiscard]] bool append_simple(workspace& work, response_state& r);
   [[nodiscard]] sending how_to_send(const workspace& work, bool close);
   task<next_step> serve_with_waits();
   task<next_step> answer_while_sending(workspace& work);
   task<next_step> answer(workspace& work);
-  task<next_step> step_after(workspace& work, served_exchange::end end);
+  [[gnu::noinline]] task<next_step> last_step(workspace& work, served_exchange::end end);
   [[gnu::noinline]] task<next_step> skip_body(workspace& work);
   // `reason` says what is wrong with the request; empty for what the status says. It is static text.
   task<next_step> refuse(workspace& work, int status, std::string_view reason = {});
@@ -112,6 +113,7 @@ class connection final : private exchange_link {
   stop reached_ = stop::at_end_of_input;
   std::uint64_t requests_;
   io::monotonic_time exchange_ends_ = io::wait_forever;  // the time limit of the last request
+  time_point began_;                                     // the last request; known if there is an observer
   bool last_ = false;                                    // no request is read after the response
   bool closes_ = false;       // the connection ends with the response, which has been announced
   bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced

@@ -30,7 +30,7 @@ task<connection::next_step> connection::answer_while_sending(workspace& work) {
 
 task<connection::next_step> connection::answer(workspace& work) {
   served_exchange here(app(), work.request, *this);
-  here.start_clock();
+  here.start_clock(began_);
   // Responses to earlier requests do not wait for this one.
   if (!work.output.settle(upcoming::waiting_for_handler)) {
     const std::error_code sent = co_await work.output.flush();
@@ -41,15 +41,15 @@ task<connection::next_step> connection::answer(workspace& work) {
   }
   const served_exchange::end end = co_await here.answer(std::exchange(work.started, std::nullopt), transport_);
   exchange_ends_ = here.limit();
-  co_return co_await step_after(work, end);
-}
-
-task<connection::next_step> connection::step_after(workspace& work, served_exchange::end end) {
   if (end == served_exchange::end::cut_off) co_return next_step::reset;
   in_response_ = false;
-  const bool unread = !work.request.body().at_end();
   if (end == served_exchange::end::complete && !closes_ && !work.input.broken)
-    co_return unread ? next_step::skip_body : next_step::go_on;
+    co_return work.request.body().at_end() ? next_step::go_on : next_step::skip_body;
+  co_return co_await last_step(work, end);
+}
+
+task<connection::next_step> connection::last_step(workspace& work, served_exchange::end end) {
+  const bool unread = !work.request.body().at_end();
   const std::error_code flushed = co_await work.output.flush();
   if (flushed) co_return next_step::reset;
   if (end == served_exchange::end::switched) co_return next_step::linger;

@@ -72,7 +72,6 @@ task<std::error_code> message_output::write(std::string_view bytes) {
 }
 
 // A small file in the page cache is cheaper to copy into the buffer than to send with its own system call.
-// Returns false when it has to be sent.
 bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (count > max_gathered || failed()) return false;
   const std::size_t size_before = buffer_.size();

@@ -69,6 +69,8 @@ class message_output {
     buffer_.append(bytes);
     return true;
   }
+  /// Appends a part of a small file that the kernel has in memory. Returns false when it has to be sent.
+  [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   /// Sends the buffer, then `bytes` from where they are, of any size.
   task<std::error_code> write(std::string_view bytes);
   /// Sends the buffer, then a part of a file. Returns `done` only if all of it was sent. Errors: io_error when the file
@@ -103,7 +105,6 @@ class message_output {
     message_output* output;
   };
   [[noreturn]] void fail_file(int file, std::error_code reason);
-  [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   // A broken connection is recorded, and every later write fails.
   void send_now(write_hint hint) noexcept;
   // Returns false when neither the transport nor a child task takes the bytes: a caller that can wait flushes then.

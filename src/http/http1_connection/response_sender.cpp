@@ -1,4 +1,5 @@
 // src/http/http1_connection/response_sender.cpp: the fields that frame a response. RFC 9112 §6.
+#include <gyre/http/characters.hpp>
 #include <gyre/http/field.hpp>
 
 #include "response_sender.hpp"
@@ -15,13 +16,31 @@ struct own_lines {
   [[nodiscard]] bool any() const noexcept { return date || server || keep_alive || upgrade; }
 };
 
-own_lines own_lines_of(const response_state& r) noexcept {
+bool begins_with_name(std::string_view lines, std::string_view name) noexcept {
+  return lines.size() > name.size() && lines[name.size()] == ':' &&
+         equal_ignoring_case(lines.substr(0, name.size()), name);
+}
+
+// Few lines begin with one of the letters.
+own_lines own_lines_of(std::string_view lines) noexcept {
   own_lines own;
-  for (const field& each : r.all_fields()) {
-    own.date = own.date || equal_ignoring_case(each.name, "Date");
-    own.server = own.server || equal_ignoring_case(each.name, "Server");
-    own.keep_alive = own.keep_alive || equal_ignoring_case(each.name, "Keep-Alive");
-    own.upgrade = own.upgrade || equal_ignoring_case(each.name, "Upgrade");
+  for (; !lines.empty(); lines.remove_prefix(lines.find('\n') + 1)) {
+    switch (to_lower(lines.front())) {
+      case 'd':
+        own.date = own.date || begins_with_name(lines, "Date");
+        break;
+      case 's':
+        own.server = own.server || begins_with_name(lines, "Server");
+        break;
+      case 'k':
+        own.keep_alive = own.keep_alive || begins_with_name(lines, "Keep-Alive");
+        break;
+      case 'u':
+        own.upgrade = own.upgrade || begins_with_name(lines, "Upgrade");
+        break;
+      default:
+        break;
+    }
   }
   return own;
 }
@@ -50,7 +69,7 @@ exchange_link::begun response_sender::begin() {
                      .chunked = is_chunked(),
                      .body = {}};
   const bool takes_over = response_.source == body_origin::protocol;
-  const own_lines own = response_.fields.empty() ? own_lines() : own_lines_of(response_);
+  const own_lines own = own_lines_of(response_.fields);
   const bool is_usual = !own.any() && !takes_over && !how_.close && !how_.http_1_0;
   if (is_usual)
     head.common_fields = how_.lines.all;
