@@ -17,8 +17,8 @@ namespace gyre::http {
 ///
 /// A piece of bulk is moved from socket to socket while both sides have one to offer.
 ///
-/// Lifetime: both outlive the await. Cancel: bytes that were received and not written are lost. Errors: the exceptions of
-/// both.
+/// Lifetime: both outlive the await. Cancel: bytes that were received and not written are lost. Errors: the exceptions
+/// of both.
 template <class From, class To>
 [[nodiscard]] task<std::uint64_t> copy_body(From& from, To& to) {
   const std::uint64_t before = from.received();

@@ -111,8 +111,8 @@ void epoll_backend::look(monotonic_time deadline) noexcept {
   batch_ = nullptr;
 }
 
-// Each event may fill a buffer. Sockets that would find buffers scarce wait in the kernel instead, until tasks have given
-// some back, because such bytes are copied into allocated memory.
+// Each event may fill a buffer. Sockets that would find buffers scarce wait in the kernel instead, until tasks have
+// given some back, because such bytes are copied into allocated memory.
 int epoll_backend::event_limit() noexcept {
   constexpr std::uint32_t min_limit = 16;  // events that fill no buffer have to arrive, too
   return static_cast<int>(std::clamp<std::uint32_t>(buffers().before_scarce(), min_limit, event_batch::room));

@@ -1,4 +1,4 @@
-// src/http/http1_connection/http1_body_sink.hpp: the body of a response on a connection of HTTP/1, in chunks or as it is.
+// src/http/http1_connection/http1_body_sink.hpp: the body of a response of HTTP/1, in chunks or as it is.
 #pragma once
 
 #include <gyre/http/body_sink.hpp>

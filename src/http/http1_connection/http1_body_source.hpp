@@ -1,4 +1,4 @@
-// src/http/http1_connection/http1_body_source.hpp: the body of a request, in the bytes that a connection of HTTP/1 receives.
+// src/http/http1_connection/http1_body_source.hpp: the body of a request of HTTP/1, in the bytes received.
 #pragma once
 
 #include <gyre/http/body_decoder.hpp>
