@@ -65,7 +65,8 @@ class GYRE_API http_test_client {
   ///
   /// Cancel: the connection is dropped; without one, the client leaves. Errors: io_error when the application closes
   /// the connection without an answer, or cuts the answer off; std::runtime_error for an answer that is not HTTP.
-  /// Without a connection also those of http_direct_application::begin, and std::logic_error for a switch to another protocol.
+  /// Without a connection also those of http_direct_application::begin, and std::logic_error for a switch to another
+  /// protocol.
   task<http_answer> request(std::string method, std::string target,
                             std::vector<std::pair<std::string, std::string>> fields, std::string body);
   task<http_answer> request(std::string method, std::string target);
