@@ -29,7 +29,8 @@ constexpr not_direct about_more[] = {
     {"early_answer.gives_the_rest_only_the_time_that_the_handler_has_left", "the end of a connection"},
     {"early_answer.to_a_body_that_is_too_long_to_be_skipped_says_that_the_connection_ends", "the end of a connection"},
     {"http_test_client.*", "the test client itself"},
-    {"interim_response.that_is_on_its_way_is_complete_before_the_response_begins", "the bytes of a connection"},
+    {"interim_response.an_interim_response_on_its_way_is_complete_before_the_final_one_begins",
+     "the bytes of a connection"},
     {"late_bytes.*", "the time limits of a connection"},
     {"protocol_switch.a_client_that_has_not_asked_is_offered_the_protocol_with_426",
      "another protocol on a connection"},
@@ -46,7 +47,7 @@ constexpr not_direct about_more[] = {
     {"protocol_switch.the_other_protocol_begins_behind_the_body_of_its_request", "another protocol on a connection"},
     {"protocol_switch.the_protocol_may_be_any_of_those_asked_for_in_any_case_and_with_a_version",
      "another protocol on a connection"},
-    {"protocol_switch.what_the_other_protocol_throws_is_reported_and_ends_the_connection",
+    {"protocol_switch.an_exception_of_the_other_protocol_is_reported_and_ends_the_connection",
      "another protocol on a connection"},
     {"protocol_switch.works_over_any_stream_and_behind_other_answers", "another protocol on a connection"},
     {"request.shows_the_protocols_of_all_fields_that_ask_for_another_one", "another protocol on a connection"},
@@ -66,7 +67,7 @@ constexpr not_direct about_more[] = {
     {"server_failure.a_large_value_whose_time_is_over_is_cut_off", "the end of a connection"},
     {"server_input.*", "text"},
     {"server_limits.*", "the limits of connections"},
-    {"stream_failure.of_a_body_that_came_too_slowly_is_408", "the time limits of a connection"},
+    {"stream_failure.a_request_body_that_came_too_slowly_is_answered_with_408", "the time limits of a connection"},
     {"successive_requests.have_nothing_of_the_previous_one", "another protocol on a connection"},
 };
 
