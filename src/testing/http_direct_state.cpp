@@ -77,8 +77,11 @@ void http_direct_state::begin_request() {
 
 task<> http_direct_state::serve(std::shared_ptr<http_direct_state> self) {
   std::exception_ptr failure;  // thrown again, also a cancel
+  std::exception_ptr outcome = std::make_exception_ptr(
+      io_error(std::make_error_code(std::errc::operation_canceled), "receive", "the answer of the application"));
   try {
-    co_await self->answer();
+    std::exception_ptr reason = co_await self->answer();
+    outcome = std::move(reason);
   } catch (...) {
     failure = std::current_exception();
   }
@@ -86,13 +89,12 @@ task<> http_direct_state::serve(std::shared_ptr<http_direct_state> self) {
     co_await self->request_.end_adopted();
     self->request_.give_up_adopted();
   }
-  if (!failure) co_return;
-  self->conclude(std::make_exception_ptr(
-      io_error(std::make_error_code(std::errc::operation_canceled), "receive", "the answer of the application")));
-  std::rethrow_exception(failure);
+  self->conclude(std::move(outcome));
+  if (failure) std::rethrow_exception(failure);
 }
 
-task<> http_direct_state::answer() {
+// Returns why there is no complete answer, or null.
+task<std::exception_ptr> http_direct_state::answer() {
   std::optional<http::started_response> started;
   begin_request();
   try {
@@ -106,16 +108,14 @@ task<> http_direct_state::answer() {
   const end reached = co_await here.answer(std::move(started), *this);
   if (reached == end::complete) {
     end_answer();
-    conclude(nullptr);
-  } else if (switches_) {
-    conclude(std::make_exception_ptr(std::logic_error(
-        "the application switches to another protocol, for which a direct exchange has no connection")));
-  } else {
-    const bool answered = reached != end::unanswered;
-    const std::error_code reason =
-        answered ? std::make_error_code(std::errc::connection_reset) : make_error_code(stream_errc::end_of_stream);
-    conclude(std::make_exception_ptr(io_error(reason, "receive", "the answer of the application")));
+    co_return nullptr;
   }
+  if (switches_)
+    co_return std::make_exception_ptr(std::logic_error(
+        "the application switches to another protocol, for which a direct exchange has no connection"));
+  const std::error_code reason = reached == end::unanswered ? make_error_code(stream_errc::end_of_stream)
+                                                            : std::make_error_code(std::errc::connection_reset);
+  co_return std::make_exception_ptr(io_error(reason, "receive", "the answer of the application"));
 }
 
 // ---- The link.
@@ -241,7 +241,7 @@ void http_direct_state::end_answer() {
 }
 
 void http_direct_state::conclude(std::exception_ptr failure) noexcept {
-  if (std::exchange(over_, true)) return;
+  over_ = true;
   failure_ = std::move(failure);
   part_came_.set();
   room_for_request_.set();
@@ -254,7 +254,7 @@ std::error_code http_direct_state::gone() const noexcept {
 task<http_direct_part> http_direct_state::receive() {
   while (parts_.empty()) {
     if (failure_) std::rethrow_exception(failure_);
-    if (over_ || was_reset_) throw io_error(make_error_code(stream_errc::end_of_stream), "receive", "the answer");
+    if (over_) throw io_error(make_error_code(stream_errc::end_of_stream), "receive", "the answer");
     part_came_.clear();
     co_await part_came_.wait();
   }

@@ -108,7 +108,7 @@ class http_direct_state final : private http::exchange_link, private http::end_s
   [[nodiscard]] bool is_broken() const noexcept override { return was_reset_; }
 
   void begin_request();
-  task<> answer();
+  task<std::exception_ptr> answer();
   void release_head();
   void hand_over(http_direct_part&& next);
   void hand_over(std::string_view piece);

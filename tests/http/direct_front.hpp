@@ -6,6 +6,8 @@
 #include <gyre/http.hpp>
 #include <gyre/testing/http_direct.hpp>
 
+#include "tests/support/error_of.hpp"
+
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -125,6 +127,7 @@ class direct_front {
     auto both = [&](gyre::task_group& group) -> gyre::task<> {
       group.spawn(feed(here));
       complete = co_await pass_on(here);
+      if (!complete) co_await handler_ended(here);
       auto rest = gyre::timeout(rest_limit, body_came());
       if (complete) (void)co_await gyre::as_expected(std::move(rest));
       group.cancel();
@@ -186,6 +189,12 @@ class direct_front {
       stream_.abort();
     }
     co_return false;
+  }
+
+  static gyre::task<> handler_ended(exchange& left) {
+    left.reset();
+    auto nothing = left.receive();
+    (void)co_await error_of(std::move(nothing));
   }
 
   std::string text_of(const part& next) {

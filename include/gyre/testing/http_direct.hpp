@@ -51,9 +51,9 @@ class GYRE_API http_direct_exchange {
 
   /// Returns the next part of the answer.
   ///
-  /// Cancel: nothing is lost. Errors: io_error with stream_errc::end_of_stream when the application gives no answer,
-  /// with std::errc::connection_reset when it cuts the answer off or the client has left; std::logic_error when the
-  /// application switches to another protocol, for which there is no connection here.
+  /// Cancel: nothing is lost. Errors: io_error with stream_errc::end_of_stream when the application gives no answer, or
+  /// the client has left; with std::errc::connection_reset when the answer is cut off; std::logic_error when the
+  /// application switches to another protocol, for which there is no connection here. The handler has ended then.
   [[nodiscard]] task<http_direct_part> receive();
 
   /// Adds to the body of the request. Waits while the application has 64 KiB that it has not read. No-op after the
