@@ -1,28 +1,14 @@
 // tests/http/directory_listing_test.cpp: the cost of listings in directory readings, memory and delays of other
 // requests, all counted.
-#include <gyre/http/router.hpp>
-#include <gyre/http/static_files.hpp>
-#include <gyre/loop/sleep.hpp>
 #include <gyre/tasks/gather.hpp>
 
 #include "src/http/files/listing_cache.hpp"
-#include "tests/http/http_client.hpp"
+#include "tests/http/served_tree.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
+#include <cstdlib>
 
 using namespace gyre_test;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -63,18 +49,10 @@ class busy_readers {
   std::array<job, 2> jobs_;
 };
 
-class directory_listing_test : public testing::Test {
+class directory_listing_test : public served_tree {
  protected:
   using contents = http::listing_cache::contents;
 
-  void write(const std::string& path, const std::string& text = {}) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path, std::ios::binary) << text;
-  }
-  // Sets the time back, so that a later change of the directory also changes its time.
-  void date_back(const std::string& path) const {
-    std::filesystem::last_write_time(root_ / path, std::filesystem::file_time_type::clock::now() - 1h);
-  }
   /// One call of get(). The descriptors are closed when it returns.
   gyre::task<contents> get(http::listing_cache& cache, std::string path) {
     const gyre::owned_fd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -90,20 +68,17 @@ class directory_listing_test : public testing::Test {
   }
   template <class Body>
   void run(Body body) {
-    http::router routes;
-    routes.get("/{path...}", http::static_files(root_.string(), {.listing = true}));
-    run_in_memory(options_for(std::move(routes)), std::move(body));
+    options_.listing = true;
+    run_in_memory(options_for(routes()), std::move(body));
   }
-
-  std::filesystem::path root_;
-
+  // Some of these tests make thousands of files, so their tree is in memory.
   void SetUp() override {
-    // In memory, because some of these tests make thousands of files.
-    const bool has_memory = ::access("/dev/shm", W_OK) == 0;
-    const std::filesystem::path parent = has_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
-    std::string place = (parent / "gyre_listing_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(place.data()), nullptr);
-    root_ = place;
+    if (::access("/dev/shm", W_OK) == 0) {
+      std::string place = "/dev/shm/gyre_listing_XXXXXX";
+      ASSERT_NE(::mkdtemp(place.data()), nullptr);
+      root_ = place;
+    }
+    served_tree::SetUp();
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
 };

@@ -1,63 +1,24 @@
 // tests/http/open_files_test.cpp: files that stay open between requests are served with their present contents.
-#include <gyre/http/router.hpp>
-#include <gyre/http/static_files.hpp>
-#include <gyre/loop/sleep.hpp>
-
-#include "tests/http/http_client.hpp"
-
-#include <gtest/gtest.h>
-
-#include <stdlib.h>
+#include "tests/http/served_tree.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <string>
 
 using namespace gyre_test;
-using namespace std::chrono_literals;
 
 namespace {
 
-/// A served tree. `body(get)` requests one path after another.
-class open_files_test : public testing::Test {
+class open_files_test : public served_tree {
  protected:
-  void write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path, std::ios::binary) << text;
-  }
-  // "200 text"
-  static gyre::task<std::string> get(memory_server& here, std::string target) {
-    const http_answer answer = co_await here.get(std::move(target));
-    co_return std::to_string(answer.status) + (answer.status == 200 ? " " + answer.body : "");
-  }
   // "gzip text"
   static gyre::task<std::string> get_compressed(memory_server& here, std::string target) {
     auto client = here.connect();
-    co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+    co_await client.send(get_request(target, "Accept-Encoding: gzip\r\n"));
     const http_answer answer = co_await client.answer();
     co_return std::string(answer.field("Content-Encoding")) + " " + answer.body;
   }
   template <class Body>
   void run(Body body) {
-    http::router routes;
-    routes.get("/{path...}", http::static_files(root_.string(), options_));
-    serve(std::move(routes), std::move(body));
-  }
-  // A server that has no connection left closes its files, so one connection stays.
-  template <class Body>
-  static void serve(http::router routes, Body body) {
-    run_in_memory(options_for(std::move(routes)), [&](memory_server& here) -> gyre::task<> {
-      auto stays = here.connect();
-      co_await stays.begin();
-      co_await body(here);
-    });
-  }
-  // Sets the time of the last change, as if it had been that long ago.
-  void date_back(const std::string& path, std::chrono::nanoseconds age) const {
-    const auto then = std::filesystem::file_time_type::clock::now() - age;
-    std::filesystem::last_write_time(root_ / path,
-                                     std::chrono::time_point_cast<std::filesystem::file_time_type::duration>(then));
+    serve(routes(), std::move(body));
   }
   /// The number of files of the tree that this process has open, including deleted ones.
   [[nodiscard]] long open_here() const {
@@ -68,16 +29,6 @@ class open_files_test : public testing::Test {
       return target.starts_with(root_.string() + "/");
     });
   }
-
-  std::filesystem::path root_;
-  http::static_files_options options_;
-
-  void SetUp() override {
-    std::string place = (std::filesystem::temp_directory_path() / "gyre_open_files_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(place.data()), nullptr);
-    root_ = place;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
 };
 
 }  // namespace
@@ -85,13 +36,13 @@ class open_files_test : public testing::Test {
 TEST_F(open_files_test, a_file_stays_open_for_a_second) {
   write("a", "text");
   run([&](memory_server& here) -> gyre::task<> {
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(co_await get(here, "/a"), "200 text");
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(co_await text_of(here, "/a"), "200 text");
     EXPECT_EQ(open_here(), 1);
     co_await gyre::sleep(900ms);
     EXPECT_EQ(open_here(), 1);
     co_await gyre::sleep(101ms);
     EXPECT_EQ(open_here(), 0);
-    EXPECT_EQ(co_await get(here, "/a"), "200 text");
+    EXPECT_EQ(co_await text_of(here, "/a"), "200 text");
   });
   EXPECT_EQ(open_here(), 0);
 }
@@ -100,7 +51,7 @@ TEST_F(open_files_test, nothing_stays_open_when_that_is_not_wanted) {
   write("a", "text");
   options_.keep_open = false;
   run([&](memory_server& here) -> gyre::task<> {
-    EXPECT_EQ(co_await get(here, "/a"), "200 text");
+    EXPECT_EQ(co_await text_of(here, "/a"), "200 text");
     EXPECT_EQ(open_here(), 0);
   });
 }
@@ -148,11 +99,10 @@ TEST_F(open_files_test, a_weak_tag_is_not_that_of_the_file_when_it_has_settled) 
     }
     EXPECT_EQ(open_here(), 1);
     auto client = here.connect();
-    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-None-Match: " + std::string(first.field("ETag")) +
-                         "\r\n\r\n");
+    co_await client.send(get_request("/a", "If-None-Match: " + std::string(first.field("ETag")) + "\r\n"));
     const http_answer again = co_await client.answer();
     EXPECT_EQ(again.status, first.field("ETag").starts_with("W/") ? 200 : 304);
-    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=1-\r\nIf-Range: " + strong + "\r\n\r\n");
+    co_await client.send(get_request("/a", "Range: bytes=1-\r\nIf-Range: " + strong + "\r\n"));
     const http_answer part = co_await client.answer();
     EXPECT_EQ(part.status, 206);
   });
@@ -162,18 +112,18 @@ TEST_F(open_files_test, a_file_that_is_replaced_is_seen_at_once) {
   write("a", "before");
   write("new", "and after");
   run([&](memory_server& here) -> gyre::task<> {
-    EXPECT_EQ(co_await get(here, "/a"), "200 before");
+    EXPECT_EQ(co_await text_of(here, "/a"), "200 before");
     std::filesystem::rename(root_ / "new", root_ / "a");
-    EXPECT_EQ(co_await get(here, "/a"), "200 and after");
+    EXPECT_EQ(co_await text_of(here, "/a"), "200 and after");
   });
 }
 
 TEST_F(open_files_test, a_file_that_is_removed_is_gone_at_once) {
   write("a", "text");
   run([&](memory_server& here) -> gyre::task<> {
-    EXPECT_EQ(co_await get(here, "/a"), "200 text");
+    EXPECT_EQ(co_await text_of(here, "/a"), "200 text");
     std::filesystem::remove(root_ / "a");
-    EXPECT_EQ(co_await get(here, "/a"), "404");
+    EXPECT_EQ(co_await text_of(here, "/a"), "404");
   });
 }
 
@@ -182,21 +132,22 @@ TEST_F(open_files_test, a_path_that_leads_elsewhere_is_seen_after_a_second) {
   write("two/a", "2");
   std::filesystem::create_directory_symlink("one", root_ / "link");
   run([&](memory_server& here) -> gyre::task<> {
-    EXPECT_EQ(co_await get(here, "/link/a"), "200 1");
+    EXPECT_EQ(co_await text_of(here, "/link/a"), "200 1");
     std::filesystem::remove(root_ / "link");
     std::filesystem::create_directory_symlink("two", root_ / "link");
     co_await gyre::sleep(1001ms);
-    EXPECT_EQ(co_await get(here, "/link/a"), "200 2");
+    EXPECT_EQ(co_await text_of(here, "/link/a"), "200 2");
   });
 }
 
 TEST_F(open_files_test, no_more_than_128_stay_open) {
   for (int i = 0; i < 140; ++i) write("f" + std::to_string(i), std::to_string(i));
   run([&](memory_server& here) -> gyre::task<> {
-    for (int i = 0; i < 140; ++i) EXPECT_EQ(co_await get(here, "/f" + std::to_string(i)), "200 " + std::to_string(i));
+    for (int i = 0; i < 140; ++i)
+      EXPECT_EQ(co_await text_of(here, "/f" + std::to_string(i)), "200 " + std::to_string(i));
     EXPECT_EQ(open_here(), 128);
-    EXPECT_EQ(co_await get(here, "/f0"), "200 0");
-    EXPECT_EQ(co_await get(here, "/f139"), "200 139");
+    EXPECT_EQ(co_await text_of(here, "/f0"), "200 0");
+    EXPECT_EQ(co_await text_of(here, "/f139"), "200 139");
   });
 }
 
@@ -207,9 +158,9 @@ TEST_F(open_files_test, two_trees_do_not_mix) {
   routes.get("/one/{path...}", http::static_files((root_ / "one").string()));
   routes.get("/two/{path...}", http::static_files((root_ / "two").string()));
   serve(std::move(routes), [](memory_server& here) -> gyre::task<> {
-    EXPECT_EQ(co_await get(here, "/one/a"), "200 1");
-    EXPECT_EQ(co_await get(here, "/two/a"), "200 2");
-    EXPECT_EQ(co_await get(here, "/one/a"), "200 1");
+    EXPECT_EQ(co_await text_of(here, "/one/a"), "200 1");
+    EXPECT_EQ(co_await text_of(here, "/two/a"), "200 2");
+    EXPECT_EQ(co_await text_of(here, "/one/a"), "200 1");
   });
 }
 
@@ -248,10 +199,10 @@ TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_fil
     const http_answer first = co_await here.get("/a");
     auto client = here.connect();
     const std::string tag(first.field("ETag"));
-    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-None-Match: " + tag + "\r\n\r\n");
+    co_await client.send(get_request("/a", "If-None-Match: " + tag + "\r\n"));
     const http_answer known = co_await client.answer();
     EXPECT_EQ(known.status, 304);
-    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=2-4\r\n\r\n");
+    co_await client.send(get_request("/a", "Range: bytes=2-4\r\n"));
     const http_answer part = co_await client.answer();
     EXPECT_EQ(part.status, 206);
     EXPECT_EQ(part.body, "234");
@@ -295,7 +246,7 @@ TEST_F(open_files_test, a_compressed_neighbour_is_kept_open_beside_the_file) {
   run([&](memory_server& here) -> gyre::task<> {
     for (int i = 0; i < 2; ++i) EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
     EXPECT_EQ(open_here(), 2);
-    EXPECT_EQ(co_await get(here, "/a.txt"), "200 plain text");
+    EXPECT_EQ(co_await text_of(here, "/a.txt"), "200 plain text");
     EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
   });
 }

@@ -1,30 +1,16 @@
 // tests/http/static_paths_test.cpp: every file has exactly one path, the one that routes see.
 #include <gyre/http/authentication.hpp>
-#include <gyre/http/router.hpp>
-#include <gyre/http/static_files.hpp>
-#include <gyre/testing/http_test_client.hpp>
 
-#include "tests/fs/scratch.hpp"
-#include "tests/http/http_client.hpp"
-#include "tests/support/virtual_run.hpp"
+#include "tests/http/served_tree.hpp"
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
 #include <optional>
-#include <string>
-#include <vector>
 
-namespace http = gyre::http;
-using gyre::testing::http_answer;
-using gyre_test::http_test_client;
-using gyre_test::run_virtual;
+using namespace gyre_test;
 
 namespace {
 
 /// A public tree that contains a private one, which needs a password.
-class static_paths : public testing::Test {
+class static_paths : public served_tree {
  protected:
   void SetUp() override {
     write("private/s.txt", "secret");
@@ -32,11 +18,7 @@ class static_paths : public testing::Test {
     write("x/a.txt", "a");
     write("x/index.html", "<p>x");
   }
-  void write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path, std::ios::binary) << text;
-  }
-  [[nodiscard]] http::router routes() const {
+  [[nodiscard]] http::router routes() const override {
     http::router all;
     auto inner = all.at("/private");
     inner.use(http::bearer_authentication("site", [](std::string_view) { return std::optional<std::string>(); }));
@@ -46,17 +28,13 @@ class static_paths : public testing::Test {
     all.get("/{path...}", http::static_files(root_.string()));
     return all;
   }
-  [[nodiscard]] http_answer get(const std::string& target) const {
-    http_answer answer;
-    run_virtual([&]() -> gyre::task<> {
-      http_test_client app(routes());
-      answer = co_await app.get(target);
-    });
-    return answer;
+  void expect_redirects(const std::vector<std::pair<std::string, std::string>>& cases) const {
+    for (const auto& [target, location] : cases) {
+      const http_answer answer = get(target);
+      EXPECT_EQ(answer.status, 308) << target;
+      EXPECT_EQ(answer.field("Location"), location) << target;
+    }
   }
-
-  gyre_test::scratch scratch_;
-  std::filesystem::path root_ = std::filesystem::path(scratch_.root()) / "root";
 };
 
 }  // namespace
@@ -72,26 +50,19 @@ TEST_F(static_paths, no_spelling_gets_past_the_middleware_of_a_group) {
     EXPECT_TRUE(answer.status == 404 || answer.status == 401) << target << " gave " << answer.status;
     EXPECT_EQ(answer.body.find("secret"), std::string::npos) << target;
   }
-  EXPECT_EQ(get("//private/s.txt").status, 308);
-  EXPECT_EQ(get("//private/s.txt").field("Location"), "../../private/s.txt");
+  expect_redirects({{"//private/s.txt", "../../private/s.txt"}});
 }
 
 TEST_F(static_paths, a_slash_too_many_is_a_relative_redirect_to_the_path_without_it) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"//x/a.txt", "../../x/a.txt"},
-      {"/x//a.txt", "../../x/a.txt"},
-      {"///x///a.txt?v=1", "../../../../../x/a.txt?v=1"},
-      {"/x//", "../../x/"},
-      {"//", "../"},
-      {"//example.org/", "../../example.org/"},  // "//example.org/" would name a host
-      {"//%C3%A4%20b:c", "../%C3%A4%20b:c"},
-      {"/tree//x/a.txt", "../../x/a.txt"},
-      {"/tree/x//a.txt", "../../x/a.txt"}};
-  for (const auto& [target, location] : cases) {
-    const http_answer answer = get(target);
-    EXPECT_EQ(answer.status, 308) << target;
-    EXPECT_EQ(answer.field("Location"), location) << target;
-  }
+  expect_redirects({{"//x/a.txt", "../../x/a.txt"},
+                    {"/x//a.txt", "../../x/a.txt"},
+                    {"///x///a.txt?v=1", "../../../../../x/a.txt?v=1"},
+                    {"/x//", "../../x/"},
+                    {"//", "../"},
+                    {"//example.org/", "../../example.org/"},  // "//example.org/" would name a host
+                    {"//%C3%A4%20b:c", "../%C3%A4%20b:c"},
+                    {"/tree//x/a.txt", "../../x/a.txt"},
+                    {"/tree/x//a.txt", "../../x/a.txt"}});
 }
 
 TEST_F(static_paths, a_path_with_dots_is_not_there) {
@@ -107,12 +78,7 @@ TEST_F(static_paths, a_slash_at_the_end_stays_that_of_a_directory) {
 }
 
 TEST_F(static_paths, the_root_of_a_tree_below_a_prefix_is_a_directory_too) {
-  for (const auto& [target, location] :
-       {std::pair{"/tree", "./tree/"}, {"/tree?sort=size", "./tree/?sort=size"}, {"/of/a%20b", "./a%20b/"}}) {
-    const http_answer answer = get(target);
-    EXPECT_EQ(answer.status, 308) << target;
-    EXPECT_EQ(answer.field("Location"), location) << target;
-  }
+  expect_redirects({{"/tree", "./tree/"}, {"/tree?sort=size", "./tree/?sort=size"}, {"/of/a%20b", "./a%20b/"}});
   EXPECT_EQ(get("/tree/").status, 200);
   EXPECT_EQ(get("/of/a%20b/").status, 200);
 }
