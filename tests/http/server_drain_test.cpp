@@ -1,38 +1,12 @@
 // tests/http/server_drain_test.cpp: how a server stops.
 #include <gyre/http/server.hpp>
 
+#include "tests/http/gated_app.hpp"
 #include "tests/http/socket_server.hpp"
 #include "tests/support/long_turns.hpp"
 
 using namespace gyre_test;
 using http::response;
-
-namespace {
-
-/// Answers "/" at once, and any other path when the test allows it.
-struct gated_app {
-  gyre::event began;
-  gyre::event go_on;
-  bool was_cancelled = false;
-
-  http::handler routes() {
-    return [this](http::request& r) -> gyre::task<response> {
-      if (r.path() == "/") co_return response::text("at once");
-      began.set();
-      try {
-        co_await go_on.wait();
-      } catch (const gyre::cancelled&) {
-        was_cancelled = true;
-        throw;
-      }
-      co_return response::text("at last");
-    };
-  }
-};
-
-const std::string slow_request = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
-
-}  // namespace
 
 TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
   gated_app app;
@@ -57,21 +31,6 @@ TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
     EXPECT_EQ(here.server().connections(), 0U);
     const auto refused = co_await error_of(here.connect());
     EXPECT_NE(refused.find("Connection refused"), std::string::npos) << refused;
-  });
-}
-
-TEST(server_drain, a_connection_with_empty_lines_behind_its_last_request_is_idle) {
-  gated_app app;
-  run_virtual([&]() -> gyre::task<> {
-    given_connection here(options_for(app.routes()));
-    co_await here.client.send(hello_request + "\r\n");
-    (void)co_await here.client.answer();
-    const auto begin = gyre::now();
-    gyre::request_stop();
-    co_await gyre::sleep(100ms);
-    co_await here.client.send("\r\n");
-    co_await here.serving;
-    EXPECT_LE(since(begin), 260ms);
   });
 }
 
@@ -132,7 +91,7 @@ TEST(server_drain, clients_that_connect_before_the_port_closes_are_answered) {
   });
 }
 
-TEST(server_drain, cancels_what_takes_longer_than_its_time) {
+TEST(server_drain, a_handler_that_takes_longer_than_the_drain_is_cancelled) {
   gated_app app;
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 400ms;
@@ -209,226 +168,71 @@ TEST(server_drain, a_cancelled_server_throws_when_it_has_drained) {
   });
 }
 
-TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
-  gated_app app;
-  run_real([&]() -> gyre::task<> {
-    http::server server(encrypted(options_for(app.routes())));
-    auto serving = gyre::spawn(server.run());
-    tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
-    co_await client.send(slow_request);
-    co_await app.began.wait();
-    gyre::request_stop();
-    co_await gyre::sleep(300ms);
-    EXPECT_TRUE(server.draining());
-    EXPECT_FALSE(serving.done());
-    app.go_on.set();
-    const auto answer = co_await client.answer();
-    EXPECT_EQ(answer.body, "at last");
-    EXPECT_EQ(answer.field("Connection"), "close");
-    client.close();
-    co_await serving;  // returns normally
-  });
-}
+namespace {
 
-TEST(server_drain, a_stop_request_cancels_what_takes_longer_than_the_drain_and_the_server_still_returns) {
-  gated_app app;
-  http::server_options options = options_for(app.routes());
-  options.timeouts.drain = 400ms;
-  run_real([&]() -> gyre::task<> {
-    http::server server(encrypted(std::move(options)));
-    auto serving = gyre::spawn(server.run());
-    tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
-    co_await client.send(slow_request);
-    co_await app.began.wait();
-    const auto begin = gyre::now();
-    gyre::request_stop();
-    co_await serving;
-    EXPECT_GE(since(begin), 400ms);
-    EXPECT_TRUE(app.was_cancelled);
-  });
-}
-
-TEST(server_drain, a_server_that_starts_after_the_stop_request_drains_at_once) {
-  run_real([]() -> gyre::task<> {
-    gyre::request_stop();
-    co_await http::serve(options_for(says("")));
-  });
-}
-
-TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
-  http::server_options options = options_for(says("still here"));
-  options.observe_stop = false;
-  run_real([&]() -> gyre::task<> {
-    http::server server(encrypted(std::move(options)));
-    auto serving = gyre::spawn(server.run());
-    gyre::request_stop();
-    co_await gyre::stop_requested();
-    tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
-    co_await client.send(hello_request);
-    const auto answer = co_await client.answer();
-    EXPECT_EQ(answer.body, "still here");
-    serving.cancel();
-    co_await serving.wait();
-    EXPECT_TRUE(serving.state().was_cancelled());
-  });
-}
-
-// ---- connections that the program accepts
-
-TEST(server_drain, a_stop_request_drains_a_connection_that_was_given_to_the_server) {
-  gated_app app;
-  run_virtual([&]() -> gyre::task<> {
-    given_connection here(options_for(app.routes()));
-    co_await here.client.send(slow_request);
-    co_await app.began.wait();
-    gyre::request_stop();
-    co_await gyre::sleep(3s);
-    EXPECT_TRUE(here.server.draining());
-    app.go_on.set();
-    const auto answer = co_await here.client.answer();
-    EXPECT_EQ(answer.body, "at last");
-    EXPECT_EQ(answer.field("Connection"), "close");
-    co_await here.serving;  // returns normally
-  });
-}
-
-TEST(server_drain, a_stop_request_ends_a_given_connection_that_is_idle) {
-  run_virtual([]() -> gyre::task<> {
-    given_connection here(options_for(says("once")));
-    co_await here.client.send(hello_request);
-    (void)co_await here.client.answer();
-    const auto begin = gyre::now();
-    gyre::request_stop();
-    co_await here.serving;
-    EXPECT_LE(since(begin), 260ms);
-    const auto rest = co_await here.client.rest();
-    EXPECT_EQ(rest, "");
-  });
-}
-
-TEST(server_drain, a_given_connection_that_takes_longer_than_the_drain_is_cancelled) {
-  gated_app app;
-  http::server_options options = options_for(app.routes());
-  options.timeouts.drain = 4s;
-  run_virtual([&]() -> gyre::task<> {
-    given_connection here(std::move(options));
-    co_await here.client.send(slow_request);
-    co_await app.began.wait();
-    const auto begin = gyre::now();
-    gyre::request_stop();
-    co_await here.serving;
-    EXPECT_EQ(since(begin), 4s);
-    EXPECT_TRUE(app.was_cancelled);
-  });
-}
-
-TEST(server_drain, a_connection_that_is_given_after_the_stop_request_is_answered_once) {
-  run_virtual([]() -> gyre::task<> {
-    gyre::request_stop();
-    co_await gyre::stop_requested();
-    given_connection here(options_for(says("once")));
-    co_await here.client.send(hello_request);
-    const auto answer = co_await here.client.answer();
-    EXPECT_EQ(answer.field("Connection"), "close");
-    co_await here.serving;
-  });
-}
-
-TEST(server_drain, a_given_connection_of_a_server_that_does_not_observe_stop_requests_goes_on) {
-  http::server_options options = options_for(says("still here"));
-  options.observe_stop = false;
-  run_virtual([&]() -> gyre::task<> {
-    given_connection here(std::move(options));
-    gyre::request_stop();
-    co_await gyre::stop_requested();
-    co_await here.client.send(hello_request);
-    const auto answer = co_await here.client.answer();
-    EXPECT_EQ(answer.field("Connection"), "keep-alive");
-    here.serving.cancel();
-    co_await here.serving.wait();
-  });
-}
-
-TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
-  gated_app app;
+/// How an exchange ends that a drain of 100 ms interrupts, as the observer of the server hears it.
+exchange_log heard_of_drained(http::handler routes, gyre::event& began) {
   exchange_log heard;
-  http::server_options options = options_for(app.routes());
+  http::server_options options = options_for(std::move(routes));
   options.timeouts.drain = 100ms;
   options.observer = &heard;
   run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(slow_request);
-    co_await app.began.wait();
+    co_await began.wait();
     here.tell_to_stop();
     co_await here.stopped();
-    EXPECT_EQ(heard.targets, std::vector<std::string>{"/slow"});
-    EXPECT_EQ(heard.statuses, std::vector<int>{503});
-    EXPECT_EQ(heard.complete, std::vector<bool>{false});
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
   });
+  EXPECT_EQ(heard.targets, std::vector<std::string>{"/slow"});
+  EXPECT_EQ(heard.complete, std::vector<bool>{false});
+  return heard;
+}
+
+}  // namespace
+
+TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
+  gated_app app;
+  EXPECT_EQ(heard_of_drained(app.routes(), app.began).statuses, std::vector<int>{503});
 }
 
 TEST(server_drain, the_observer_hears_of_a_response_that_it_cuts_off) {
   gyre::event began;
-  exchange_log heard;
-  http::server_options options = options_for([&](http::request&) {
+  const auto stream = [&](http::request&) {
     auto produce = [&](http::body_writer& out) -> gyre::task<> {
       co_await out.write("first");
       began.set();
       co_await forever();
     };
     return response::stream(produce);
-  });
-  options.timeouts.drain = 100ms;
-  options.observer = &heard;
-  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
-    auto client = co_await here.connect();
-    co_await client.send(hello_request);
-    co_await began.wait();
-    here.tell_to_stop();
-    co_await here.stopped();
-    EXPECT_EQ(heard.statuses, std::vector<int>{200});
-    EXPECT_EQ(heard.bytes, std::vector<std::uint64_t>{5});
-    EXPECT_EQ(heard.complete, std::vector<bool>{false});
-  });
+  };
+  const exchange_log heard = heard_of_drained(stream, began);
+  EXPECT_EQ(heard.statuses, std::vector<int>{200});
+  EXPECT_EQ(heard.bytes, std::vector<std::uint64_t>{5});
 }
 
 TEST(server_drain, the_observer_hears_of_a_client_that_takes_nothing) {
   gyre::event began;
-  exchange_log heard;
-  http::server_options options = options_for([&](http::request&) {
+  const auto large = [&](http::request&) {
     began.set();
     return response::bytes(std::string(30'000'000, 'x'));
-  });
-  options.timeouts.drain = 100ms;
-  options.observer = &heard;
-  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
-    auto client = co_await here.connect();
-    co_await client.send(hello_request);
-    co_await began.wait();
-    here.tell_to_stop();
-    co_await here.stopped();
-    EXPECT_EQ(heard.statuses, std::vector<int>{200});
-    EXPECT_LT(heard.bytes.at(0), 30'000'000U);
-    EXPECT_EQ(heard.complete, std::vector<bool>{false});
-  });
+  };
+  const exchange_log heard = heard_of_drained(large, began);
+  EXPECT_EQ(heard.statuses, std::vector<int>{200});
+  EXPECT_LT(heard.bytes.at(0), 30'000'000U);
 }
 
 TEST(server_drain, the_observer_hears_of_a_connection_in_memory_that_is_cancelled) {
+  gated_app app;
   exchange_log heard;
-  http::server_options options = options_for([](http::request&) -> gyre::task<response> {
-    co_await forever();
-    co_return response();
-  });
+  http::server_options options = options_for(app.routes());
   options.observer = &heard;
   run_virtual([&]() -> gyre::task<> {
     given_connection here(std::move(options));
     co_await here.client.send(slow_request);
-    co_await gyre::sleep(1s);
+    co_await app.began.wait();
     here.serving.cancel();
     co_await here.serving.wait();
-    EXPECT_EQ(heard.statuses, std::vector<int>{503});
-    EXPECT_EQ(heard.complete, std::vector<bool>{false});
   });
+  EXPECT_EQ(heard.statuses, std::vector<int>{503});
+  EXPECT_EQ(heard.complete, std::vector<bool>{false});
 }
