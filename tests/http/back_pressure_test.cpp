@@ -135,8 +135,7 @@ TEST(back_pressure, others_run_while_a_stream_is_compressed_to_nearly_nothing) {
       auto other = gyre::spawn([&]() -> gyre::task<> {
         for (;; ++turns) co_await gyre::yield();
       });
-      co_await client.send(get_coded(coding));
-      const http_answer answer = co_await client.answer();
+      const http_answer answer = co_await client.ask(get_coded(coding));
       EXPECT_EQ(decode(coding, answer.body).text.size(), 256 * piece_size) << coding;
       other.cancel();
       co_await other.wait();

@@ -104,8 +104,7 @@ TEST(coalesced_response, many_pieces_that_are_ready_leave_a_socket_in_few_sends)
   run_on_sockets(options_for(repeating_routes()), [](socket_server& here) -> gyre::task<> {
     for (const std::string target : {"/generator", "/writer", "/appends"}) {
       auto client = co_await here.connect();
-      co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
-      const http_answer answer = co_await client.answer();
+      const http_answer answer = co_await client.ask("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
       EXPECT_EQ(answer.body, repeated_piece());
       EXPECT_LE(segments_received(client), 3U) << target;
     }
@@ -116,8 +115,7 @@ TEST(coalesced_response, many_pieces_that_are_ready_leave_any_stream_in_few_send
   run_virtual([]() -> gyre::task<> {
     for (const std::string target : {"/generator", "/writer", "/appends"}) {
       recorded_server here(options_for(repeating_routes()));
-      co_await here.client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
-      const http_answer answer = co_await here.client.answer();
+      const http_answer answer = co_await here.client.ask("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
       EXPECT_EQ(answer.body, repeated_piece());
       EXPECT_LE(here.log->sizes.size(), 3U) << target;
       co_await here.stop();
@@ -132,8 +130,8 @@ TEST(coalesced_response, compressed_pieces_that_are_ready_leave_any_stream_in_fe
       routes.use(http::compress());
       routes.get("/", [](http::request&) { return response::stream(yield_many(), "text/plain"); });
       recorded_server here(options_for(std::move(routes)));
-      co_await here.client.send("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n");
-      const http_answer answer = co_await here.client.answer();
+      const http_answer answer =
+          co_await here.client.ask("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n");
       EXPECT_EQ(decode(coding, answer.body).text, repeated_piece());
       EXPECT_LE(here.log->sizes.size(), 3U) << coding;
       co_await here.stop();
@@ -237,8 +235,7 @@ TEST(coalesced_response, an_event_leaves_in_one_send_with_its_frame) {
       }
     };
     recorded_server here(options_for([tick](http::request&) { return http::event_stream(tick); }));
-    co_await here.client.send(hello_request);
-    const http_answer answer = co_await here.client.answer();
+    const http_answer answer = co_await here.client.ask(hello_request);
     EXPECT_EQ(answer.body, "data: tick\n\ndata: tick\n\ndata: tick\n\n");
     EXPECT_EQ(here.log->sizes.size(), 5U) << "the head, three events, the end";
     co_await here.stop();
@@ -280,8 +277,7 @@ TEST(coalesced_response, the_answer_before_a_producer_that_fails_at_once_reaches
   for (const std::size_t size : {5U, 20'000U}) {
     run_on_sockets(options_for(with_a_producer_that_fails_at_once(size)), [size](socket_server& here) -> gyre::task<> {
       auto client = co_await here.connect();
-      co_await client.send(std::string(ok_and_bad));
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(std::string(ok_and_bad));
       EXPECT_EQ(answer.body, std::string(size, 'h'));
     });
   }

@@ -148,8 +148,7 @@ TEST(compress_threads, a_large_body_arrives_whole_in_every_coding) {
     auto client = co_await here.connect();
     for (const std::string_view coding : http::available_codings()) {
       for (const char* target : {"/book", "/streamed"}) {
-        co_await client.send(request_for(target, coding));
-        const http_answer answer = co_await client.answer();
+        const http_answer answer = co_await client.ask(request_for(target, coding));
         EXPECT_EQ(answer.field("Content-Encoding"), coding);
         EXPECT_LT(answer.body.size(), long_text().size() / 3) << coding << target;
         const decoded plain = decode(coding, answer.body);
@@ -164,8 +163,7 @@ TEST(compress_threads, a_large_body_that_does_not_become_smaller_stays_as_it_is)
   run_on_sockets(options_for(make_routes()), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     for (const std::string_view coding : http::available_codings()) {
-      co_await client.send(request_for("/noise", coding));
-      const http_answer answer = co_await client.answer();
+      const http_answer answer = co_await client.ask(request_for("/noise", coding));
       EXPECT_EQ(answer.field("Content-Encoding"), "") << coding;
       EXPECT_TRUE(answer.body == noise()) << coding;
     }
@@ -241,8 +239,7 @@ TEST_F(compress_threads_endless, a_time_limit_ends_the_compression) {
   run_on_sockets(options_for(std::move(limited)), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     for (const std::string_view coding : http::available_codings()) {
-      co_await client.send(request_for("/", coding));
-      const http_answer answer = co_await client.answer();
+      const http_answer answer = co_await client.ask(request_for("/", coding));
       EXPECT_EQ(answer.status, 503) << coding;
     }
   });

@@ -268,8 +268,7 @@ TEST_F(directory_listing_test, head_of_a_long_listing_writes_nothing_and_the_con
   run([&](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
     for (int i = 0; i < 2; ++i) {
-      co_await client.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
-      const http_answer answer = co_await client.answer("HEAD");
+      const http_answer answer = co_await client.ask("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n", "HEAD");
       EXPECT_EQ(answer.status, 200);
       EXPECT_EQ(answer.field("Content-Type"), "text/html; charset=utf-8");
     }

@@ -86,8 +86,7 @@ class disk_error : public testing::Test {
     run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
       reports loud;
       auto bystander = co_await here.connect();
-      co_await bystander.send("GET /whole.txt HTTP/1.1\r\nHost: a\r\n\r\n");
-      (void)co_await bystander.answer();
+      (void)co_await bystander.ask("GET /whole.txt HTTP/1.1\r\nHost: a\r\n\r\n");
       const auto descriptors = open_descriptors();
       {
         auto client = co_await here.connect();
@@ -98,8 +97,7 @@ class disk_error : public testing::Test {
         EXPECT_GT(disk.failures(), 0);
       }
       EXPECT_EQ(loud.texts, (std::vector<std::string>{failure}));
-      co_await bystander.send("GET /whole.txt HTTP/1.1\r\nHost: a\r\n\r\n");
-      const auto whole = co_await bystander.answer();
+      const auto whole = co_await bystander.ask("GET /whole.txt HTTP/1.1\r\nHost: a\r\n\r\n");
       EXPECT_EQ(whole.body, "whole");
       const auto repaired = co_await here.get("/" + name);
       EXPECT_TRUE(repaired.body == contents_.substr(0, name == "large.txt" ? file_size : 5000));

@@ -126,8 +126,7 @@ TEST(early_answer, to_an_earlier_request_does_not_wait_for_a_body_that_a_later_h
       const bool more = co_await client.receive();
       CO_ASSERT_TRUE(more);
     }
-    co_await client.send("234");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask("234");
     EXPECT_EQ(answer.body, "first01234");
   });
 }
@@ -138,8 +137,7 @@ TEST(early_answer, ends_the_connection_when_the_rest_does_not_come_in_time) {
     co_await client.send(begun_body(""));
     (void)co_await time_of_answer(client, 403);
     const auto begin = gyre::now();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_FALSE(client.was_reset());
     EXPECT_EQ(since(begin), 5s);
   });
@@ -158,8 +156,7 @@ TEST(early_answer, gives_the_rest_half_a_minute_at_most_even_if_it_drips) {
       }
     };
     auto dripping = gyre::spawn(drip);
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_EQ(since(begin), 30s);
     dripping.cancel();
     co_await dripping.wait();
@@ -174,8 +171,7 @@ TEST(early_answer, gives_the_rest_only_the_time_that_the_handler_has_left) {
     co_await client.send(begun_body(""));
     const auto begin = gyre::now();
     (void)co_await time_of_answer(client, 403);
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_EQ(since(begin), 3s);
   });
 }
@@ -184,11 +180,9 @@ TEST(early_answer, to_a_body_that_is_too_long_to_be_skipped_says_that_the_connec
   for (const char* const length : {"65537", "9000000000"})
     run_in_memory(patient_for(5s), [&](memory_server& server) -> gyre::task<> {
       auto client = server.connect();
-      co_await client.send(begun_post + "Content-Length: " + length + "\r\n\r\n01");
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(begun_post + "Content-Length: " + length + "\r\n\r\n01");
       EXPECT_EQ(answer.field("Connection"), "close");
-      const auto rest = co_await client.rest();
-      EXPECT_EQ(rest, "");
+      co_await client.expect_end();
     });
 }
 
@@ -198,8 +192,7 @@ TEST(early_answer, ends_the_connection_when_a_chunked_rest_is_too_long) {
     co_await client.send(begun_post + "Transfer-Encoding: chunked\r\n\r\n");
     (void)co_await time_of_answer(client, 403);
     auto sending = gyre::spawn(client.send("20000\r\n" + std::string(0x20000, 'x')));
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     co_await sending.wait();
   });
 }
@@ -210,8 +203,7 @@ TEST(early_answer, ends_the_connection_when_the_rest_is_malformed) {
     co_await client.send(begun_post + "Transfer-Encoding: chunked\r\n\r\n");
     (void)co_await time_of_answer(client, 403);
     co_await client.send("no chunk\r\n" + hello_request);
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
   });
 }
 
@@ -231,13 +223,11 @@ TEST(early_answer, is_logged_before_the_rest_comes) {
 TEST(early_answer, does_not_hold_up_a_server_that_stops) {
   run_on_sockets(patient_for(30s), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(begun_body(""));
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(begun_body(""));
     EXPECT_EQ(answer.status, 403);
     const auto begin = gyre::now();
     here.tell_to_stop();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_LE(since(begin), 4s);
   });
 }

@@ -78,6 +78,12 @@ class http_client {
     }
   }
 
+  /// Sends a request, and returns the next response.
+  gyre::task<http_answer> ask(std::string request, std::string method = "GET") {
+    co_await send(std::move(request));
+    co_return co_await answer(std::move(method));
+  }
+
   /// Waits for further bytes.
   gyre::task<bool> receive() {
     std::array<std::byte, 16'384> buffer;
@@ -97,6 +103,12 @@ class http_client {
   gyre::task<std::string> rest() {
     for (bool more = true; more;) more = co_await receive();
     co_return std::exchange(received_, {});
+  }
+
+  /// Expects that the connection ends, and that nothing more comes before.
+  gyre::task<> expect_end(std::source_location where = std::source_location::current()) {
+    const std::string all = co_await rest();
+    EXPECT_EQ(all, "") << where.file_name() << ":" << where.line();
   }
 
   /// The stream below TLS.

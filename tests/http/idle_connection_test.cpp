@@ -62,8 +62,7 @@ TEST(idle_connection, is_in_the_list_of_tasks_with_the_address_of_its_client_and
   run_on_sockets(options_for(routes()), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     for (const char* each : {"/", "/slow"}) {
-      co_await client.send(get_request(each));
-      (void)co_await client.answer();
+      (void)co_await client.ask(get_request(each));
       const std::string name = client.stream().local_address().string() + ", spawned at ";
       co_await until([&] { return list_of_tasks().find("socket_connection.cpp") != std::string::npos; });
       const std::string tasks = list_of_tasks();
@@ -76,8 +75,7 @@ TEST(idle_connection, notices_that_its_client_has_left) {
   run_on_sockets(options_for(routes()), [](socket_server& here) -> gyre::task<> {
     for (const bool by_reset : {false, true}) {
       auto client = co_await here.connect();
-      co_await client.send(get_request("/slow") + get_request("/"));
-      (void)co_await client.answer();
+      (void)co_await client.ask(get_request("/slow") + get_request("/"));
       (void)co_await client.answer();
       EXPECT_EQ(here.server().connections(), 1U);
       if (by_reset)
@@ -96,15 +94,13 @@ TEST(idle_connection, ends_after_its_time_limit_which_each_request_renews) {
     auto client = co_await here.connect();
     const auto begin = gyre::now();
     for (int i = 0; i < 10; ++i) {
-      co_await client.send(get_request(i % 2 == 0 ? "/" : "/slow"));
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(get_request(i % 2 == 0 ? "/" : "/slow"));
       EXPECT_EQ(answer.status, 200);
       co_await gyre::sleep(50ms);
     }
     EXPECT_GT(since(begin), 400ms);
     const auto last = gyre::now();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_FALSE(client.was_reset());
     EXPECT_GE(since(last), 200ms);
     EXPECT_LT(since(last), 30s);
@@ -116,8 +112,7 @@ TEST(idle_connection, a_client_that_sends_only_empty_lines_ends_after_one_time_l
   options.timeouts.idle = 200ms;
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(get_request("/"));
-    (void)co_await client.answer();
+    (void)co_await client.ask(get_request("/"));
     const auto begin = gyre::now();
     auto lines = [&]() -> gyre::task<> {
       try {
@@ -144,8 +139,7 @@ TEST(idle_connection, gives_its_place_to_another_when_it_ends) {
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     for (int i = 0; i < 3; ++i) {
       auto client = co_await here.connect();
-      co_await client.send(get_request("/"));
-      const auto served = co_await client.answer();
+      const auto served = co_await client.ask(get_request("/"));
       EXPECT_EQ(served.status, 200);
       auto second = co_await here.connect();
       const auto refused = co_await second.answer();
@@ -179,8 +173,7 @@ TEST(idle_connection, whose_bytes_come_in_pieces_takes_them_as_one_request) {
     for (std::size_t cut = 1; cut < request.size(); ++cut) {
       co_await client.send(request.substr(0, cut));
       co_await gyre::yield();
-      co_await client.send(request.substr(cut));
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(request.substr(cut));
       EXPECT_EQ(answer.body, "body");
     }
   });
@@ -193,16 +186,13 @@ TEST(idle_connection, is_cancelled_at_once_together_with_the_loop) {
     options.timeouts.drain = 0ms;
     socket_server here(std::move(options));
     auto idle = co_await here.connect();
-    co_await idle.send(get_request("/slow"));
-    (void)co_await idle.answer();
+    (void)co_await idle.ask(get_request("/slow"));
     auto busy = co_await here.connect();
-    co_await busy.send(get_request("/") + get_request("/endless"));
-    (void)co_await busy.answer();
+    (void)co_await busy.ask(get_request("/") + get_request("/endless"));
     here.tell_to_stop();
     co_await here.stopped();
     EXPECT_EQ(here.server().connections(), 0U);
-    const auto rest = co_await idle.rest();
-    EXPECT_EQ(rest, "");
+    co_await idle.expect_end();
   });
 }
 

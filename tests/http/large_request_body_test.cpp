@@ -39,9 +39,9 @@ TEST(large_request_body, arrives_in_pieces_that_are_larger_than_the_common_buffe
   if (over_tls()) GTEST_SKIP() << "a piece of TLS has 16 KiB";
   run_on_sockets(options_for_large_bodies(), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(sent_size) + "\r\n\r\n" +
-                         std::string(sent_size, 'x'));
-    const http_answer answer = co_await client.answer();
+    const http_answer answer =
+        co_await client.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(sent_size) + "\r\n\r\n" +
+                            std::string(sent_size, 'x'));
     EXPECT_EQ(answer.body, std::to_string(sent_size));
     EXPECT_GT(largest_piece, 16'384U);
   });

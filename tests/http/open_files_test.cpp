@@ -12,8 +12,7 @@ class open_files_test : public served_tree {
   // "gzip text"
   static gyre::task<std::string> get_compressed(memory_server& here, std::string target) {
     auto client = here.connect();
-    co_await client.send(get_request(target, "Accept-Encoding: gzip\r\n"));
-    const http_answer answer = co_await client.answer();
+    const http_answer answer = co_await client.ask(get_request(target, "Accept-Encoding: gzip\r\n"));
     co_return std::string(answer.field("Content-Encoding")) + " " + answer.body;
   }
   template <class Body>
@@ -77,12 +76,11 @@ TEST_F(open_files_test, a_file_that_may_change_within_the_tick_of_its_time_has_a
     write("a", "two");  // the same size, within the same tick
     std::filesystem::last_write_time(root_ / "a", time);
     auto client = here.connect();
-    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=1-\r\nIf-Range: " + tag + "\r\n\r\n");
-    const http_answer whole = co_await client.answer();
+    const http_answer whole =
+        co_await client.ask("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=1-\r\nIf-Range: " + tag + "\r\n\r\n");
     EXPECT_EQ(whole.status, 200);
     EXPECT_EQ(whole.body, "two");
-    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-Match: " + tag + "\r\n\r\n");
-    const http_answer refused = co_await client.answer();
+    const http_answer refused = co_await client.ask("GET /a HTTP/1.1\r\nHost: a\r\nIf-Match: " + tag + "\r\n\r\n");
     EXPECT_EQ(refused.status, 412);
   });
 }
@@ -99,11 +97,10 @@ TEST_F(open_files_test, a_weak_tag_is_not_that_of_the_file_when_it_has_settled) 
     }
     EXPECT_EQ(open_here(), 1);
     auto client = here.connect();
-    co_await client.send(get_request("/a", "If-None-Match: " + std::string(first.field("ETag")) + "\r\n"));
-    const http_answer again = co_await client.answer();
+    const http_answer again =
+        co_await client.ask(get_request("/a", "If-None-Match: " + std::string(first.field("ETag")) + "\r\n"));
     EXPECT_EQ(again.status, first.field("ETag").starts_with("W/") ? 200 : 304);
-    co_await client.send(get_request("/a", "Range: bytes=1-\r\nIf-Range: " + strong + "\r\n"));
-    const http_answer part = co_await client.answer();
+    const http_answer part = co_await client.ask(get_request("/a", "Range: bytes=1-\r\nIf-Range: " + strong + "\r\n"));
     EXPECT_EQ(part.status, 206);
   });
 }
@@ -199,11 +196,9 @@ TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_fil
     const http_answer first = co_await here.get("/a");
     auto client = here.connect();
     const std::string tag(first.field("ETag"));
-    co_await client.send(get_request("/a", "If-None-Match: " + tag + "\r\n"));
-    const http_answer known = co_await client.answer();
+    const http_answer known = co_await client.ask(get_request("/a", "If-None-Match: " + tag + "\r\n"));
     EXPECT_EQ(known.status, 304);
-    co_await client.send(get_request("/a", "Range: bytes=2-4\r\n"));
-    const http_answer part = co_await client.answer();
+    const http_answer part = co_await client.ask(get_request("/a", "Range: bytes=2-4\r\n"));
     EXPECT_EQ(part.status, 206);
     EXPECT_EQ(part.body, "234");
   });

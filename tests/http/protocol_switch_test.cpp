@@ -33,8 +33,7 @@ const std::string upgrade = asking_for("shout");
 TEST(protocol_switch, the_other_protocol_begins_with_what_was_sent_behind_the_head) {
   run_on_sockets(options_for(switches), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(upgrade + "ABCDEFG");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(upgrade + "ABCDEFG");
     EXPECT_EQ(answer.status, 101);
     EXPECT_EQ(answer.field("Upgrade"), "shout");
     EXPECT_EQ(answer.field("Connection"), "Upgrade");
@@ -51,8 +50,7 @@ TEST(protocol_switch, works_over_any_stream_and_behind_other_answers) {
   run_virtual([&]() -> gyre::task<> {
     memory_server server(options_for(some));
     auto client = server.connect();
-    co_await client.send(hello_request + upgrade + "A");
-    const auto plain = co_await client.answer();
+    const auto plain = co_await client.ask(hello_request + upgrade + "A");
     EXPECT_EQ(plain.body, "plain");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 101);
@@ -69,8 +67,8 @@ TEST(protocol_switch, connect_opens_a_tunnel_with_200_whatever_status_was_left) 
   };
   run_in_memory(options_for(tunnel), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send("CONNECT db.example:5432 HTTP/1.1\r\nHost: db.example:5432\r\n\r\nA");
-    const auto answer = co_await client.answer("CONNECT");
+    const auto answer =
+        co_await client.ask("CONNECT db.example:5432 HTTP/1.1\r\nHost: db.example:5432\r\n\r\nA", "CONNECT");
     EXPECT_EQ(answer.status, 200);
     EXPECT_EQ(answer.field("Content-Length"), "");
     EXPECT_EQ(answer.field("Transfer-Encoding"), "");
@@ -84,8 +82,7 @@ TEST(protocol_switch, connect_that_is_refused_is_an_ordinary_answer) {
   auto refuse = [](http::request&) { return response::switch_protocols("", shout).set_status(403); };
   run_in_memory(options_for(refuse), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request);
-    const auto answer = co_await client.answer("CONNECT");
+    const auto answer = co_await client.ask("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request, "CONNECT");
     EXPECT_EQ(answer.status, 403);
     EXPECT_EQ(answer.field("Content-Length"), "0");
     const auto next = co_await client.answer();
@@ -102,8 +99,7 @@ TEST(protocol_switch, connect_that_is_answered_like_another_method_is_refused_wi
     };
     run_in_memory(options_for(ordinary), [](memory_server& here) -> gyre::task<> {
       auto client = here.connect();
-      co_await client.send("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request);
-      const auto answer = co_await client.answer("CONNECT");
+      const auto answer = co_await client.ask("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request, "CONNECT");
       EXPECT_EQ(answer.status, 501);
       EXPECT_EQ(answer.field("Connection"), "close");
       const auto rest = co_await client.rest();
@@ -119,12 +115,10 @@ TEST(protocol_switch, a_client_that_has_not_asked_is_offered_the_protocol_with_4
     EXPECT_EQ(answer.field("Upgrade"), "shout");
     EXPECT_EQ(answer.field("Connection"), "keep-alive, Upgrade");
     auto last = here.connect();
-    co_await last.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    const auto last_answer = co_await last.answer();
+    const auto last_answer = co_await last.ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     EXPECT_EQ(last_answer.field("Connection"), "close, Upgrade");
     auto old = here.connect();
-    co_await old.send("GET / HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n");
-    const auto old_answer = co_await old.answer();
+    const auto old_answer = co_await old.ask("GET / HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n");
     EXPECT_EQ(old_answer.status, 426);
   });
 }
@@ -142,8 +136,7 @@ TEST(protocol_switch, a_client_that_has_asked_for_others_only_is_offered_the_pro
   run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
     for (const char* const others : {"h2c", "shout2", "whisper, h2c", "h2c/shout"}) {
       auto client = here.connect();
-      co_await client.send(asking_for(others));
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(asking_for(others));
       EXPECT_EQ(answer.status, 426) << others;
       EXPECT_EQ(answer.field("Upgrade"), "shout");
     }
@@ -155,8 +148,7 @@ TEST(protocol_switch, the_protocol_may_be_any_of_those_asked_for_in_any_case_and
     for (const char* const some :
          {"SHOUT", "h2c, shout", "shout/2, h2c", "h2c\r\nUpgrade: shout", "shout\r\nUpgrade: h2c"}) {
       auto client = here.connect();
-      co_await client.send(asking_for(some));
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(asking_for(some));
       EXPECT_EQ(answer.status, 101) << some;
     }
   });
@@ -167,8 +159,7 @@ TEST(protocol_switch, a_version_that_the_server_names_is_to_be_asked_for) {
   run_in_memory(options_for(second), [](memory_server& here) -> gyre::task<> {
     for (const std::string some : {"shout", "shout/1", "Shout/2"}) {
       auto client = here.connect();
-      co_await client.send(asking_for(some));
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(asking_for(some));
       EXPECT_EQ(answer.status, some == "Shout/2" ? 101 : 426) << some;
     }
   });
@@ -177,8 +168,7 @@ TEST(protocol_switch, a_version_that_the_server_names_is_to_be_asked_for) {
 TEST(protocol_switch, the_other_protocol_begins_behind_the_body_of_its_request) {
   run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send(asking_for("shout", "Content-Length: 4\r\n") + "bodyA");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(asking_for("shout", "Content-Length: 4\r\n") + "bodyA");
     EXPECT_EQ(answer.status, 101);
     co_await client.shutdown_write();
     const auto rest = co_await client.rest();
@@ -192,8 +182,7 @@ TEST(protocol_switch, a_client_that_waits_for_100_with_its_body_gets_it_before_1
     co_await client.send(asking_for("shout", "Content-Length: 4\r\nExpect: 100-continue\r\n"));
     (void)co_await client.receive();
     EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
-    co_await client.send("body");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask("body");
     EXPECT_EQ(answer.status, 101);
   });
 }
@@ -202,11 +191,9 @@ TEST(protocol_switch, a_request_whose_body_cannot_be_passed_over_is_answered_wit
   run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
     for (const char* const body : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n"}) {
       auto client = here.connect();
-      co_await client.send(asking_for("shout", body) + "x\r\n");
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(asking_for("shout", body) + "x\r\n");
       EXPECT_EQ(answer.status, 400);
-      const auto rest = co_await client.rest();
-      EXPECT_EQ(rest, "");
+      co_await client.expect_end();
     }
   });
 }
@@ -240,8 +227,7 @@ TEST(protocol_switch, a_client_that_resets_ends_the_other_protocol_and_is_not_re
                  [&](socket_server& here) -> gyre::task<> {
                    reports heard;
                    auto client = co_await here.connect();
-                   co_await client.send(upgrade);
-                   (void)co_await client.answer();
+                   (void)co_await client.ask(upgrade);
                    reset(client);
                    co_await ended.wait();
                    co_await gyre::yield();
@@ -254,8 +240,7 @@ TEST(protocol_switch, is_cancelled_at_the_end_of_a_drain) {
   options.timeouts.drain = 300ms;
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(upgrade);
-    (void)co_await client.answer();
+    (void)co_await client.ask(upgrade);
     const auto begin = gyre::now();
     here.tell_to_stop();
     co_await here.stopped();

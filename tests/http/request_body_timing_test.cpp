@@ -22,12 +22,10 @@ TEST(request_body_timing, one_that_stops_coming_is_answered_with_408) {
     memory_server server(patient_for(5s, echo_body));
     auto client = server.connect();
     const auto begin = gyre::now();
-    co_await client.send(begun_post + "Content-Length: 10\r\n\r\n01234");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(begun_post + "Content-Length: 10\r\n\r\n01234");
     EXPECT_EQ(answer.status, 408);
     EXPECT_EQ(since(begin), 5s);
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
   });
 }
 
@@ -79,8 +77,7 @@ TEST(request_body_timing, the_time_a_handler_takes_between_reads_is_not_the_send
     auto client = server.connect();
     co_await client.send(begun_post + "Content-Length: 4\r\n\r\nab");
     co_await gyre::sleep(102s);
-    co_await client.send("cd");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask("cd");
     EXPECT_EQ(answer.body, "cd");
   });
 }
@@ -95,8 +92,7 @@ TEST(request_body_timing, the_senders_time_begins_anew_with_each_request) {
       co_await client.send("cd" + begun_post.substr(0, 4));  // the next request has begun: no idle connection
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, 200);
-      co_await client.send(begun_post.substr(4) + "Content-Length: 0\r\n\r\n");
-      const auto empty = co_await client.answer();
+      const auto empty = co_await client.ask(begun_post.substr(4) + "Content-Length: 0\r\n\r\n");
       EXPECT_EQ(empty.status, 200);
     }
   });
@@ -110,8 +106,7 @@ TEST(request_body_timing, a_client_that_waits_for_100_gets_it_when_the_body_is_r
     const bool more = co_await client.receive();
     EXPECT_TRUE(more);
     EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
-    co_await client.send("hello" + hello_request);
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask("hello" + hello_request);
     EXPECT_EQ(answer.body, "hello");
     const auto next = co_await client.answer();
     EXPECT_EQ(next.status, 200);
@@ -123,8 +118,7 @@ TEST(request_body_timing, a_client_that_has_sent_the_body_already_is_not_told_to
   run_virtual([]() -> gyre::task<> {
     memory_server server(options_for(echo_body));
     auto client = server.connect();
-    co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello");
     EXPECT_EQ(answer.body, "hello");
     EXPECT_EQ(client.interim(), 0);
   });
@@ -134,8 +128,7 @@ TEST(request_body_timing, a_handler_that_does_not_want_the_body_answers_without_
   run_virtual([]() -> gyre::task<> {
     memory_server server(options_for(ignore_body));
     auto client = server.connect();
-    co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     EXPECT_EQ(answer.body, "ignored");
     EXPECT_EQ(answer.status, 200);
     EXPECT_EQ(client.interim(), 0);
@@ -207,8 +200,7 @@ TEST(request_body_timing, a_client_that_waits_for_100_gets_it_before_an_answer_t
     co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     (void)co_await client.receive();
     EXPECT_TRUE(client.received().starts_with("HTTP/1.1 100 Continue\r\n\r\n")) << client.received();
-    co_await client.send("hello" + hello_request);
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask("hello" + hello_request);
     EXPECT_EQ(answer.body, "first hello");
     EXPECT_EQ(client.interim(), 1);
     const auto next = co_await client.answer();
@@ -225,12 +217,11 @@ TEST(request_body_timing, a_streamed_answer_that_refuses_the_body_or_one_too_lar
     run_virtual([&]() -> gyre::task<> {
       memory_server server(options_for(refuse));
       auto client = server.connect();
-      co_await client.send(begun_post + "Content-Length: " + length + "\r\nExpect: 100-continue\r\n\r\n");
-      const auto answer = co_await client.answer();
+      const auto answer =
+          co_await client.ask(begun_post + "Content-Length: " + length + "\r\nExpect: 100-continue\r\n\r\n");
       EXPECT_EQ(answer.body, "no");
       EXPECT_EQ(client.interim(), 0);
-      const auto rest = co_await client.rest();
-      EXPECT_EQ(rest, "");
+      co_await client.expect_end();
     });
 }
 
@@ -249,8 +240,7 @@ TEST(request_body_timing, a_handler_whose_time_is_over_is_answered_with_503_also
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(answer.body, "the server took too long to respond\n");
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
   });
 }
 
@@ -264,8 +254,7 @@ TEST(request_body_timing, a_refusal_that_closes_the_connection_does_not_wait_for
     memory_server server(patient_for(5s, refuse));
     auto client = server.connect();
     const auto begin = gyre::now();
-    co_await client.send(begun_post + "Content-Length: 10\r\n\r\n01234");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(begun_post + "Content-Length: 10\r\n\r\n01234");
     EXPECT_EQ(answer.status, 403);
     EXPECT_EQ(since(begin), 0s);
   });
@@ -284,8 +273,7 @@ TEST(request_body_timing, one_that_is_cut_off_does_not_take_the_earlier_answers_
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.body, "earlier");
     }
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
   });
 }
 
@@ -297,8 +285,7 @@ TEST(request_body_timing, the_end_of_a_streamed_answer_does_not_wait_for_a_body_
                    co_await client.send(begun_post + "Content-Length: 5\r\n\r\n01");
                    auto read_answer = [&]() -> gyre::task<> { (void)co_await client.answer(); };
                    EXPECT_TRUE(co_await gyre::as_expected(gyre::timeout(5s, read_answer)));
-                   co_await client.send("234" + hello_request);
-                   const auto next = co_await client.answer();
+                   const auto next = co_await client.ask("234" + hello_request);
                    EXPECT_EQ(next.body, "no");
                  });
 }

@@ -65,8 +65,7 @@ TEST(router, a_rest_is_not_that_of_the_request_before) {
     memory_server server(options_for(std::move(routes)));
     auto client = server.connect();
     for (const auto& [target, expected] : {std::pair{"/files/a", "/a"}, {"/other", "/other"}}) {
-      co_await client.send("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n");
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n");
       EXPECT_EQ(answer.body, expected);
     }
   });

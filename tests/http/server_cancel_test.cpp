@@ -36,8 +36,7 @@ gyre::task<> talk(Stream stream, std::string& received) {
   co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body_size) + "\r\n\r\n");
   co_await client.send(std::string(body_size / 2, 'x'));
   co_await gyre::yield();
-  co_await client.send(std::string(body_size / 2, 'x'));
-  const auto answer = co_await client.answer();
+  const auto answer = co_await client.ask(std::string(body_size / 2, 'x'));
   received = answer.body;
   co_await client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   (void)co_await client.rest();
@@ -115,8 +114,7 @@ TEST(server_cancel, a_client_that_gives_up_anywhere_leaves_a_server_that_goes_on
     auto look = [&]() -> gyre::task<> {
       auto stream = co_await gyre::tcp_stream::connect(server.where());
       http_client<gyre::tcp_stream> client(std::move(stream));
-      co_await client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
       EXPECT_EQ(answer.status, 200);
       serving.cancel();
       co_await serving.wait();

@@ -14,14 +14,12 @@ TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
   options.timeouts.last_request = 50ms;
   run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto idle = co_await here.connect();
-    co_await idle.send(hello_request);
-    (void)co_await idle.answer();
+    (void)co_await idle.ask(hello_request);
     auto silent = co_await here.connect();
     co_await gyre::yield();
     const auto begin = gyre::now();
     here.tell_to_stop();
-    const auto rest = co_await idle.rest();
-    EXPECT_EQ(rest, "");
+    co_await idle.expect_end();
     EXPECT_FALSE(idle.was_reset());
     (void)co_await silent.rest();
     co_await here.stopped();
@@ -47,8 +45,7 @@ TEST(server_drain, finishes_requests_under_way_and_says_close) {
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "at last");
     EXPECT_EQ(answer.field("Connection"), "close");
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     client.close();
     const auto begin = gyre::now();
     co_await here.stopped();
@@ -63,12 +60,10 @@ TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
   options.timeouts.last_request = 5s;
   run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(hello_request);
-    (void)co_await client.answer();
+    (void)co_await client.ask(hello_request);
     here.tell_to_stop();
     co_await gyre::sleep(50ms);
-    co_await client.send(hello_request);
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(hello_request);
     EXPECT_EQ(answer.body, "at once");
     EXPECT_EQ(answer.field("Connection"), "close");
   });
@@ -133,8 +128,7 @@ TEST(server_drain, a_stream_that_ends_during_it_does_not_leave_an_idle_connectio
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "one;two;");
     const auto begin = gyre::now();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     client.close();
     co_await here.stopped();
     EXPECT_LE(since(begin), 1s);

@@ -99,8 +99,7 @@ TEST(server_failure, a_streamed_answer_is_sent_to_its_end_when_the_body_of_its_r
   };
   auto body = [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc");
     EXPECT_EQ(answer.body, "all of it");
   };
   run_in_memory(options_for(stream), body);
@@ -183,8 +182,7 @@ TEST(server_failure, a_client_that_leaves_in_the_middle_of_its_body_cancels_the_
     auto client = here.connect();
     co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234");
     co_await client.shutdown_write();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_TRUE(who.was_cancelled);
     EXPECT_EQ(none.texts, std::vector<std::string>());
   });
@@ -226,8 +224,7 @@ TEST(server_failure, a_handler_whose_time_is_over_is_cancelled_and_answered_with
   run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
     const auto begin = gyre::now();
-    co_await client.send(hello_request + hello_request);
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(hello_request + hello_request);
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(answer.body, "the server took too long to respond\n");
     EXPECT_EQ(since(begin), 5s);
@@ -308,8 +305,7 @@ TEST(server_failure, an_exception_is_answered_with_500_without_detail_and_report
     reports heard;
     auto client = here.connect();
     for (int i = 0; i < 2; ++i) {
-      co_await client.send(hello_request);
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(hello_request);
       EXPECT_EQ(answer.status, 500);
       EXPECT_EQ(answer.body, "Internal Server Error\n");
     }

@@ -201,8 +201,7 @@ TEST(server_input, requests_before_a_malformed_one_are_answered) {
   run_virtual([]() -> gyre::task<> {
     memory_server server(options_for(show));
     auto client = server.connect();
-    co_await client.send(request_with("X: 1\r\n") + "nonsense\r\n\r\n");
-    const auto first = co_await client.answer();
+    const auto first = co_await client.ask(request_with("X: 1\r\n") + "nonsense\r\n\r\n");
     EXPECT_EQ(first.status, 200);
     const auto second = co_await client.answer();
     EXPECT_EQ(second.status, 400);
@@ -212,11 +211,9 @@ TEST(server_input, requests_before_a_malformed_one_are_answered) {
 TEST(server_input, a_refusal_arrives_though_the_client_goes_on_sending) {
   run_on_sockets(options_for(show), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send("nonsense\r\n\r\n" + std::string(500'000, 'x'));
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask("nonsense\r\n\r\n" + std::string(500'000, 'x'));
     EXPECT_EQ(answer.status, 400);
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_FALSE(client.was_reset());
   });
 }

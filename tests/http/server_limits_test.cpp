@@ -28,10 +28,8 @@ TEST(server_limits, a_connection_too_many_is_told_503_and_closed) {
     const auto refused = co_await third.answer();
     EXPECT_EQ(refused.status, 503);
     EXPECT_EQ(refused.field("Connection"), "close");
-    const auto rest = co_await third.rest();
-    EXPECT_EQ(rest, "");
-    co_await first.send(hello_request);
-    const auto served_one = co_await first.answer();
+    co_await third.expect_end();
+    const auto served_one = co_await first.ask(hello_request);
     EXPECT_EQ(served_one.status, 200);
   });
 }
@@ -41,8 +39,7 @@ TEST(server_limits, a_refused_client_takes_nobodys_place) {
   options.limits.connections = 1;
   run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     auto first = here.connect();
-    co_await first.send(hello_request);
-    (void)co_await first.answer();
+    (void)co_await first.ask(hello_request);
     auto refused = here.connect();
     const auto refusal = co_await refused.answer();
     EXPECT_EQ(refusal.status, 503);
@@ -66,21 +63,18 @@ TEST(server_limits, connections_of_one_address_are_counted_by_themselves) {
       co_return tcp_client(std::move(stream));
     };
     auto first = co_await connect_from("127.0.0.2");
-    co_await first.send(hello_request);
-    const auto answer = co_await first.answer();
+    const auto answer = co_await first.ask(hello_request);
     EXPECT_EQ(answer.status, 200);
     auto second = co_await connect_from("127.0.0.2");
     const auto refused = co_await second.answer();
     EXPECT_EQ(refused.status, 503);
     auto other = co_await connect_from("127.0.0.3");
-    co_await other.send(hello_request);
-    const auto other_answer = co_await other.answer();
+    const auto other_answer = co_await other.ask(hello_request);
     EXPECT_EQ(other_answer.status, 200);
     co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     (void)co_await first.rest();  // closed, while the refused connection is still open
     auto third = co_await connect_from("127.0.0.2");
-    co_await third.send(hello_request);
-    const auto third_answer = co_await third.answer();
+    const auto third_answer = co_await third.ask(hello_request);
     EXPECT_EQ(third_answer.status, 200);
   });
 }
@@ -95,8 +89,7 @@ TEST(server_limits, servers_that_are_counted_together_keep_one_limit) {
   };
   run_in_memory(one_connection(), [&](memory_server& here) -> gyre::task<> {
     auto first = here.connect();
-    co_await first.send(hello_request);
-    (void)co_await first.answer();
+    (void)co_await first.ask(hello_request);
     memory_server there(one_connection());
     auto refused = there.connect();
     const auto refusal = co_await refused.answer();
@@ -138,8 +131,7 @@ TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.field("Connection"), i < 3 ? "keep-alive" : "close");
     }
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_FALSE(client.was_reset());
   });
 }
@@ -149,11 +141,9 @@ TEST(server_limits, an_idle_connection_is_closed_without_a_word) {
   options.timeouts.idle = 10s;
   run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send(hello_request);
-    (void)co_await client.answer();
+    (void)co_await client.ask(hello_request);
     const auto begin = gyre::now();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_EQ(since(begin), 10s);
   });
 }
@@ -164,13 +154,11 @@ TEST(server_limits, empty_lines_behind_a_request_leave_the_connection_idle) {
   run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     for (const char* const piece : {"\r\n", "\r\n\r\n"}) {
       auto client = here.connect();
-      co_await client.send(hello_request + piece);
-      (void)co_await client.answer();
+      (void)co_await client.ask(hello_request + piece);
       co_await gyre::sleep(60s);
       co_await client.send(piece);
       co_await gyre::sleep(60s);
-      co_await client.send(hello_request);
-      const auto next = co_await client.answer();
+      const auto next = co_await client.ask(hello_request);
       EXPECT_EQ(next.status, 200);
     }
   });
@@ -182,8 +170,7 @@ TEST(server_limits, empty_lines_do_not_keep_a_connection_open_for_ever) {
   run_virtual([&]() -> gyre::task<> {
     memory_server server(std::move(options));
     auto client = server.connect();
-    co_await client.send(hello_request);
-    (void)co_await client.answer();
+    (void)co_await client.ask(hello_request);
     const auto begin = gyre::now();
     auto drip = [&]() -> gyre::task<> {
       for (;;) {
@@ -192,8 +179,7 @@ TEST(server_limits, empty_lines_do_not_keep_a_connection_open_for_ever) {
       }
     };
     auto dripping = gyre::spawn(drip);
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_LE(since(begin), 20s);
     dripping.cancel();
     co_await dripping.wait();
@@ -205,8 +191,7 @@ TEST(server_limits, a_head_that_begins_with_empty_lines_has_its_time) {
   options.timeouts.head = 3s;
   run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send(hello_request + "\r\n\r");
-    (void)co_await client.answer();
+    (void)co_await client.ask(hello_request + "\r\n\r");
     const auto half_a_line = co_await client.answer();
     EXPECT_EQ(half_a_line.status, 408);
   });
@@ -239,8 +224,7 @@ TEST(server_limits, a_connection_that_never_says_anything_is_closed_without_a_wo
   run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
     const auto begin = gyre::now();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_EQ(since(begin), 3s);
   });
 }

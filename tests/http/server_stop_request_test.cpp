@@ -69,12 +69,10 @@ TEST_P(server_stop_request,
 
 TEST_P(server_stop_request, a_stop_request_ends_an_idle_connection) {
   run(options_for(says("once")), [&](http::server&, auto& client, auto& serving) -> gyre::task<> {
-    co_await client.send(hello_request);
-    (void)co_await client.answer();
+    (void)co_await client.ask(hello_request);
     const auto begin = gyre::now();
     gyre::request_stop();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     client.close();
     co_await serving;
     if (!GetParam()) EXPECT_LE(since(begin), 260ms);
@@ -87,8 +85,7 @@ TEST_P(server_stop_request, a_stop_request_does_not_stop_a_server_that_does_not_
   run(std::move(options), [&](http::server&, auto& client, auto& serving) -> gyre::task<> {
     gyre::request_stop();
     co_await gyre::stop_requested();
-    co_await client.send(hello_request);
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(hello_request);
     EXPECT_EQ(answer.body, "still here");
     EXPECT_EQ(answer.field("Connection"), "keep-alive");
     serving.cancel();
@@ -112,8 +109,7 @@ TEST(server_stop_requested, a_connection_that_is_given_afterwards_is_answered_on
     gyre::request_stop();
     co_await gyre::stop_requested();
     given_connection here(options_for(says("once")));
-    co_await here.client.send(hello_request);
-    const auto answer = co_await here.client.answer();
+    const auto answer = co_await here.client.ask(hello_request);
     EXPECT_EQ(answer.field("Connection"), "close");
     co_await here.serving;
   });
@@ -122,8 +118,7 @@ TEST(server_stop_requested, a_connection_that_is_given_afterwards_is_answered_on
 TEST(server_stop_requested, a_connection_with_empty_lines_behind_its_last_request_is_idle) {
   run_virtual([&]() -> gyre::task<> {
     given_connection here(options_for(says("at once")));
-    co_await here.client.send(hello_request + "\r\n");
-    (void)co_await here.client.answer();
+    (void)co_await here.client.ask(hello_request + "\r\n");
     const auto begin = gyre::now();
     gyre::request_stop();
     co_await gyre::sleep(100ms);

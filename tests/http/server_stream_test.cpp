@@ -199,11 +199,9 @@ TEST(server_stream, an_idle_connection_is_closed_when_its_time_is_over) {
   run_virtual([]() -> gyre::task<> {
     memory_server server(options_for(says("hello")));
     auto client = server.connect();
-    co_await client.send(next);
-    (void)co_await client.answer();
+    (void)co_await client.ask(next);
     const auto begin = gyre::now();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_EQ(since(begin), 75s);
   });
 }

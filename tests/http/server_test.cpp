@@ -20,8 +20,7 @@ TEST(server, keeps_a_connection_for_many_requests) {
   run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
     for (int i = 0; i < 100; ++i) {
-      co_await client.send(get_request("/" + std::to_string(i)));
-      const auto answer = co_await client.answer();
+      const auto answer = co_await client.ask(get_request("/" + std::to_string(i)));
       EXPECT_EQ(answer.body, "/" + std::to_string(i));
       EXPECT_EQ(answer.field("Connection"), "keep-alive");
     }
@@ -32,11 +31,9 @@ TEST(server, keeps_a_connection_for_many_requests) {
 TEST(server, closes_when_the_client_asks_for_it) {
   run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send(get_request("/a", "Connection: close\r\n"));
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(get_request("/a", "Connection: close\r\n"));
     EXPECT_EQ(answer.field("Connection"), "close");
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
     EXPECT_FALSE(client.was_reset());
   });
 }
@@ -44,15 +41,12 @@ TEST(server, closes_when_the_client_asks_for_it) {
 TEST(server, closes_behind_an_answer_to_http_1_0_unless_asked_to_stay) {
   run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-    const auto kept = co_await client.answer();
+    const auto kept = co_await client.ask("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     EXPECT_EQ(kept.field("Connection"), "keep-alive");
-    co_await client.send("GET /b HTTP/1.0\r\n\r\n");
-    const auto last = co_await client.answer();
+    const auto last = co_await client.ask("GET /b HTTP/1.0\r\n\r\n");
     EXPECT_EQ(last.body, "/b");
     EXPECT_EQ(last.field("Connection"), "close");
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    co_await client.expect_end();
   });
 }
 
@@ -91,8 +85,7 @@ TEST(server, an_answer_does_not_wait_for_a_slow_one_behind_it) {
   };
   run_on_sockets(options_for(second_waits), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(get_request("/1") + get_request("/2"));
-    const auto first = co_await client.answer();
+    const auto first = co_await client.ask(get_request("/1") + get_request("/2"));
     EXPECT_EQ(first.body, "/1");
     go_on.set();
     const auto second = co_await client.answer();
@@ -109,8 +102,7 @@ TEST(server, an_answer_in_memory_does_not_wait_for_a_slow_one_behind_it_either) 
   run_virtual([&]() -> gyre::task<> {
     memory_server server(options_for(second_waits));
     auto client = server.connect();
-    co_await client.send(get_request("/1") + get_request("/2"));
-    const auto first = co_await client.answer();
+    const auto first = co_await client.ask(get_request("/1") + get_request("/2"));
     EXPECT_EQ(first.body, "/1");
     go_on.set();
     const auto second = co_await client.answer();
@@ -163,8 +155,8 @@ TEST(server, tells_handlers_what_the_request_is_and_whose) {
   };
   run_on_sockets(options_for(look), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send("PUT http://b:81/p%20q/?x=1 HTTP/1.1\r\nHost: a\r\nX-B: 2\r\nx-b: 3\r\n\r\n");
-    const auto answer = co_await client.answer();
+    const auto answer =
+        co_await client.ask("PUT http://b:81/p%20q/?x=1 HTTP/1.1\r\nHost: a\r\nX-B: 2\r\nx-b: 3\r\n\r\n");
     EXPECT_EQ(answer.body, client.stream().local_address().string());
   });
 }
@@ -225,8 +217,7 @@ TEST(server, announces_how_long_it_keeps_an_idle_connection) {
       EXPECT_EQ(answer.field("Keep-Alive"), each.announced);
       EXPECT_EQ(answer.field("Connection"), *each.announced == 0 ? "" : "keep-alive");
       auto last = here.connect();
-      co_await last.send(get_request("/", "Connection: close\r\n"));
-      const auto last_answer = co_await last.answer();
+      const auto last_answer = co_await last.ask(get_request("/", "Connection: close\r\n"));
       EXPECT_EQ(last_answer.field("Keep-Alive"), "") << "nothing is kept";
       EXPECT_EQ(last_answer.field("Connection"), "close");
     });
@@ -271,8 +262,7 @@ TEST(server, listens_at_a_path_and_removes_it) {
     EXPECT_EQ(here.server().where(), "unix:" + path);
     auto stream = co_await gyre::unix_stream::connect(gyre::unix_address(path));
     http_client<gyre::unix_stream> client(std::move(stream));
-    co_await client.send(get_request("/a") + get_request("/b"));
-    const auto first = co_await client.answer();
+    const auto first = co_await client.ask(get_request("/a") + get_request("/b"));
     EXPECT_EQ(first.body, "/a");
     const auto second = co_await client.answer();
     EXPECT_EQ(second.body, "/b");
@@ -303,10 +293,8 @@ TEST(server, a_connection_that_has_ended_is_closed_though_somebody_holds_its_tas
     gyre::memory_pair pair;
     auto serving = gyre::spawn(serve_given(server, gyre::any_stream(std::move(pair.second))));
     memory_client client(std::move(pair.first));
-    co_await client.send(get_request("/", "Connection: close\r\n"));
-    (void)co_await client.answer();
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest, "");
+    (void)co_await client.ask(get_request("/", "Connection: close\r\n"));
+    co_await client.expect_end();
     co_await serving;
   });
 }

@@ -97,8 +97,7 @@ TEST(stream_failure, before_the_first_byte_is_answered_with_500_and_reported) {
         const reports heard;
         memory_server server(options_for(with_length ? streams_with_length(each) : streams(each)));
         auto client = server.connect();
-        co_await client.send(hello_request);
-        const auto answer = co_await client.answer();
+        const auto answer = co_await client.ask(hello_request);
         EXPECT_EQ(answer.status, 500);
         EXPECT_EQ(answer.body, "Internal Server Error\n");
         EXPECT_EQ(answer.field("ETag"), "");
@@ -147,8 +146,7 @@ TEST(stream_failure, keeps_the_fields_that_are_not_about_the_content) {
   routes.get("/", made);
   run_in_memory(options_for(std::move(routes)), [](memory_server& server) -> gyre::task<> {
     auto client = server.connect();
-    co_await client.send(get_request("/", "Origin: https://a.example\r\n"));
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(get_request("/", "Origin: https://a.example\r\n"));
     EXPECT_EQ(answer.status, 404);
     EXPECT_EQ(answer.field("X-Request-ID"), "7");
     EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), "https://a.example");
@@ -185,8 +183,7 @@ TEST(stream_failure, inside_a_compressed_body_is_answered_too) {
   routes.get("/", streams(fail_with_status));
   run_in_memory(options_for(std::move(routes)), [](memory_server& server) -> gyre::task<> {
     auto client = server.connect();
-    co_await client.send(get_request("/", "Accept-Encoding: gzip\r\n"));
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(get_request("/", "Accept-Encoding: gzip\r\n"));
     EXPECT_EQ(answer.status, 404);
     EXPECT_EQ(answer.field("Content-Encoding"), "");
     EXPECT_EQ(answer.body, "no such table\n");
@@ -205,8 +202,7 @@ TEST(stream_failure, a_request_body_that_came_too_slowly_is_answered_with_408) {
   options.timeouts.body = 5s;
   run_in_memory(std::move(options), [](memory_server& server) -> gyre::task<> {
     auto client = server.connect();
-    co_await client.send(begun_post + "Content-Length: 10\r\n\r\n012");
-    const auto answer = co_await client.answer();
+    const auto answer = co_await client.ask(begun_post + "Content-Length: 10\r\n\r\n012");
     EXPECT_EQ(answer.status, 408);
     EXPECT_EQ(answer.field("Connection"), "close");
   });
