@@ -103,7 +103,7 @@ task<std::exception_ptr> http_direct_state::answer() {
     if (auto failure = http::served_exchange::response_for_failure(request_)) started.emplace(*std::move(failure));
   }
   http::served_exchange here(*app_, request_, *this);
-  here.start_clock();
+  here.start_clock(now());
   using end = http::served_exchange::end;
   const end reached = co_await here.answer(std::move(started), *this);
   if (reached == end::complete) {
