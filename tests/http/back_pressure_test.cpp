@@ -70,10 +70,13 @@ struct writer {
   }
 };
 
-gyre::task<tcp_client> connect_with_little_room(socket_server& here) {
-  auto client = co_await here.connect();
+void leave_little_room(tcp_client& client) {
   const int room = 65'536;
   ::setsockopt(client.stream().native_descriptor(), SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+}
+gyre::task<tcp_client> connect_with_little_room(socket_server& here) {
+  auto client = co_await here.connect();
+  leave_little_room(client);
   co_return client;
 }
 
@@ -237,7 +240,7 @@ TEST(back_pressure, appending_without_awaiting_fails_once_64_KiB_wait_and_works_
       out.append("the end");
     };
     auto routes = [&](http::request&) { return response::stream(produce); };
-    auto expect_all = [&](auto& client) -> gyre::task<> {
+    auto expect_all = [&](auto&, auto& client) -> gyre::task<> {
       co_await client.send(hello_request);
       while (!failure && appended < 100'000) co_await gyre::sleep(1ms);
       EXPECT_TRUE(failure == std::errc::no_buffer_space);
@@ -246,17 +249,7 @@ TEST(back_pressure, appending_without_awaiting_fails_once_64_KiB_wait_and_works_
       EXPECT_EQ(answer.body.size(), 13 + (appended * 1024) + 7);
       EXPECT_TRUE(answer.body.ends_with("xthe end"));
     };
-    if (in_memory) {
-      run_in_memory(options_for(routes), [&](memory_server& here) -> gyre::task<> {
-        auto client = here.connect(1000);
-        co_await expect_all(client);
-      });
-    } else {
-      run_on_sockets(options_for(routes), [&](socket_server& here) -> gyre::task<> {
-        auto client = co_await here.connect();
-        co_await expect_all(client);
-      });
-    }
+    run_with_client(in_memory, options_for(routes), expect_all, 1000);
   }
 }
 
@@ -291,7 +284,8 @@ TEST(back_pressure, a_piece_that_had_to_wait_for_the_client_arrives_without_anot
         } while (out.waiting() == 0 && written < (in_memory ? 4 : 16'000) * kibibyte);
         co_await go_on.wait();
       };
-      auto expect_all = [&](auto& client) -> gyre::task<> {
+      auto expect_all = [&](auto&, auto& client) -> gyre::task<> {
+        if constexpr (std::same_as<std::remove_cvref_t<decltype(client)>, tcp_client>) leave_little_room(client);
         co_await client.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
         co_await until_it_stops(written);
         std::size_t size = 0;
@@ -307,17 +301,7 @@ TEST(back_pressure, a_piece_that_had_to_wait_for_the_client_arrives_without_anot
         (void)co_await client.rest();
       };
       const auto routes = [&](http::request&) { return response::stream(produce); };
-      if (in_memory) {
-        run_in_memory(options_for(routes), [&](memory_server& here) -> gyre::task<> {
-          auto client = here.connect(1000);
-          co_await expect_all(client);
-        });
-      } else {
-        run_on_sockets(options_for(routes), [&](socket_server& here) -> gyre::task<> {
-          auto client = co_await connect_with_little_room(here);
-          co_await expect_all(client);
-        });
-      }
+      run_with_client(in_memory, options_for(routes), expect_all, 1000);
     }
   }
 }

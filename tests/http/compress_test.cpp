@@ -110,13 +110,9 @@ task<http_answer> get_coded_as(http_test_client& app, std::string target, std::s
   co_return co_await ask(app, "GET", std::move(target), std::move(codings));
 }
 
-task<gyre_test::memory_client> connect(gyre_test::memory_server& here) { co_return here.connect(); }
-task<gyre_test::tcp_client> connect(gyre_test::socket_server& here) { co_return co_await here.connect(); }
-
 /// Each event must arrive before the handler is allowed to make the next one.
-template <class Server>
-task<> expect_events_when_they_happen(Server& here, std::string coding, gyre::event& go_on) {
-  auto client = co_await connect(here);
+template <class Client>
+task<> expect_events_when_they_happen(Client& client, std::string coding, gyre::event& go_on) {
   co_await client.send("GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + coding + "\r\n\r\n");
   const auto arrived = [&] {
     const std::size_t head = client.received().find("\r\n\r\n");
@@ -291,17 +287,15 @@ TEST(compress, an_event_arrives_when_it_happens) {
           go_on.clear();
         }
       };
-      const auto options = [tick] {
+      for (const bool in_memory : gyre_test::connections_in_memory()) {
         http::router routes;
         routes.use(http::compress());
         routes.get("/", [tick](http::request&) { return http::response::stream(tick, "text/plain"); });
-        return gyre_test::options_for(std::move(routes));
-      };
-      const auto expect_events = [&](auto& here) -> task<> {
-        co_await expect_events_when_they_happen(here, std::string(coding), go_on);
-      };
-      gyre_test::run_on_sockets(options(), expect_events);
-      gyre_test::run_in_memory(options(), expect_events);
+        gyre_test::run_with_client(in_memory, gyre_test::options_for(std::move(routes)),
+                                   [&](auto&, auto& client) -> task<> {
+                                     co_await expect_events_when_they_happen(client, std::string(coding), go_on);
+                                   });
+      }
     }
   }
 }

@@ -56,38 +56,25 @@ gyre::task<> disconnect(Client& client, leave how) {
   if (how == leave::by_half) co_await client.shutdown_write();
 }
 
-/// The client sends a request and disconnects while the handler waits. Expects that the handler is cancelled.
-template <class Client, class Server>
-gyre::task<> expect_cancelled(Client client, Server& server, waiter& who, leave how) {
-  reports none;
-  co_await client.send(hello_request);
-  co_await who.began.wait();
-  co_await disconnect(client, how);
-  co_await who.ended.wait();
-  EXPECT_TRUE(who.was_cancelled);
-  for (int i = 0; i < 10'000 && server.connections() > 0; ++i) co_await gyre::sleep(1ms);
-  EXPECT_EQ(none.texts, std::vector<std::string>());
-}
-
-/// Expects the same in memory and over a socket.
+/// The client sends a request and disconnects while the handler waits, in memory and over a socket. Expects that the
+/// handler is cancelled.
 void expect_cancelled_when(http::handler (*make)(waiter&), leave how, int status) {
   for (const bool in_memory : connections_in_memory()) {
     waiter who;
     exchange_log heard;
     http::server_options options = options_for(make(who));
     options.observer = &heard;
-    if (in_memory) {
-      run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
-        auto client = here.connect();
-        co_await expect_cancelled(std::move(client), here, who, how);
-      });
-    } else {
-      options.timeouts.half_closed = 50ms;
-      run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
-        auto client = co_await here.connect();
-        co_await expect_cancelled(std::move(client), here, who, how);
-      });
-    }
+    if (!in_memory) options.timeouts.half_closed = 50ms;
+    run_with_client(in_memory, std::move(options), [&](auto& server, auto& client) -> gyre::task<> {
+      reports none;
+      co_await client.send(hello_request);
+      co_await who.began.wait();
+      co_await disconnect(client, how);
+      co_await who.ended.wait();
+      EXPECT_TRUE(who.was_cancelled);
+      for (int i = 0; i < 10'000 && server.connections() > 0; ++i) co_await gyre::sleep(1ms);
+      EXPECT_EQ(none.texts, std::vector<std::string>());
+    });
     EXPECT_EQ(heard.statuses, std::vector<int>{status}) << in_memory;
     EXPECT_EQ(heard.complete, std::vector<bool>{false}) << in_memory;
   }

@@ -62,38 +62,6 @@ struct stuck_at_end {
 const std::string waiting = "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n";
 const std::string next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// The client requests "/wait", sends `more` after it, and disconnects with `leave`.
-template <class Leave>
-void expect_cancelled_by(std::string more, Leave leave) {
-  gated app;
-  exchange_log heard;
-  http::server_options options = options_for(app.routes());
-  options.observer = &heard;
-  run_virtual([&]() -> gyre::task<> {
-    reports none;
-    memory_server server(std::move(options));
-    auto client = server.connect();
-    const auto begin = gyre::now();
-    co_await client.send(waiting);
-    co_await app.began.wait();
-    co_await client.send(more);
-    co_await leave(client);
-    co_await app.cancelled.wait();
-    EXPECT_LT(since(begin), 1100ms);
-    for (int i = 0; i < 100 && server.connections() > 0; ++i) co_await gyre::yield();
-    EXPECT_EQ(server.connections(), 0U);
-    EXPECT_EQ(heard.statuses, std::vector<int>{499});
-    EXPECT_EQ(heard.complete, std::vector<bool>{false});
-    EXPECT_EQ(none.texts, std::vector<std::string>());
-  });
-}
-
-gyre::task<> leave_by_close(memory_client& client) {
-  client.close();
-  co_return;
-}
-gyre::task<> leave_by_half(memory_client& client) { co_await client.shutdown_write(); }
-
 /// Pieces of the client's data arrive while the handler waits. Every request is answered as it was sent.
 void expect_all_answered(const std::vector<std::string>& pieces, const std::vector<std::string>& bodies) {
   gated app;
@@ -134,29 +102,26 @@ std::string number_text(std::size_t count) {
 
 }  // namespace
 
-TEST(server_stream, a_handler_is_cancelled_when_its_client_closes) { expect_cancelled_by("", leave_by_close); }
-TEST(server_stream, a_handler_is_cancelled_when_its_client_has_finished_sending) {
-  expect_cancelled_by("", leave_by_half);
-}
 TEST(server_stream, a_handler_is_cancelled_when_its_client_has_sent_more_and_closes) {
-  expect_cancelled_by(next + next, leave_by_close);
-}
-
-TEST(server_stream, a_body_is_cancelled_when_its_client_closes) {
   gated app;
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for([&](http::request&) {
-      auto produce = [&](http::body_writer& out) -> gyre::task<> {
-        co_await out.write("first");
-        co_await app.wait();
-      };
-      return response::stream(produce);
-    }));
-    auto client = server.connect();
-    co_await client.send(next);
+  exchange_log heard;
+  http::server_options options = options_for(app.routes());
+  options.observer = &heard;
+  run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
+    reports none;
+    auto client = here.connect();
+    const auto begin = gyre::now();
+    co_await client.send(waiting);
     co_await app.began.wait();
+    co_await client.send(next + next);
     client.close();
     co_await app.cancelled.wait();
+    EXPECT_LT(since(begin), 1100ms);
+    for (int i = 0; i < 100 && here.connections() > 0; ++i) co_await gyre::yield();
+    EXPECT_EQ(here.connections(), 0U);
+    EXPECT_EQ(heard.statuses, std::vector<int>{499});
+    EXPECT_EQ(heard.complete, std::vector<bool>{false});
+    EXPECT_EQ(none.texts, std::vector<std::string>());
   });
 }
 
@@ -192,17 +157,6 @@ TEST(server_stream, reading_ahead_is_bounded) {
     EXPECT_LT(sent, 100'000U);
     sending.cancel();
     co_await sending.wait();
-  });
-}
-
-TEST(server_stream, an_idle_connection_is_closed_when_its_time_is_over) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(says("hello")));
-    auto client = server.connect();
-    (void)co_await client.ask(next);
-    const auto begin = gyre::now();
-    co_await client.expect_end();
-    EXPECT_EQ(since(begin), 75s);
   });
 }
 

@@ -67,4 +67,20 @@ inline void run_on_sockets(http::server_options options, body_ref<socket_server&
   });
 }
 
+/// Runs `body(server, client)` with one connection: in memory, which holds `capacity` bytes, or over a socket.
+template <class Body>
+void run_with_client(bool in_memory, http::server_options options, Body body, std::size_t capacity = 65'536) {
+  if (in_memory) {
+    run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
+      auto client = here.connect(capacity);
+      co_await body(here, client);
+    });
+  } else {
+    run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
+      auto client = co_await here.connect();
+      co_await body(here, client);
+    });
+  }
+}
+
 }  // namespace gyre_test
