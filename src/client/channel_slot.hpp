@@ -1,6 +1,8 @@
 // src/client/channel_slot.hpp: the place of a request among the channels to its origin.
 #pragma once
 
+#include <gyre/coro/scope_exit.hpp>
+
 #include "client_state.hpp"
 
 #include <utility>
@@ -22,7 +24,7 @@ class channel_slot {
   }
   /// Waits. Cancel: no slot is taken; the request remains a user.
   task<> wait() {
-    const waiter counted(*origin_);
+    const scope_count waits(origin_->waiting);
     co_await origin_->slots.acquire();
     held_ = true;
   }
@@ -38,13 +40,6 @@ class channel_slot {
   [[nodiscard]] http::origin& origin() const noexcept { return *origin_; }
 
  private:
-  struct waiter {
-    explicit waiter(http::origin& at) noexcept : of(at) { ++of.waiting; }
-    waiter& operator=(waiter&&) = delete;
-    ~waiter() { --of.waiting; }
-    http::origin& of;
-  };
-
   client_state& state_;
   http::origin* origin_ = nullptr;
   bool held_ = false;

@@ -17,16 +17,6 @@ namespace {
 
 constexpr std::size_t max_at_once = std::size_t{64} << 10U;  // encrypted before it is sent
 
-class counted {
- public:
-  explicit counted(int& users) noexcept : users_(users) { ++users_; }
-  counted& operator=(counted&&) = delete;
-  ~counted() { --users_; }
-
- private:
-  int& users_;
-};
-
 /// Marks the stream as cut off, unless the whole has been written.
 class part_of_write {
  public:
@@ -68,7 +58,7 @@ task<engine::outcome> connection::handshake_step() {
 
 task<> connection::shake_hands() {
   owner_.check("handshake");  // from here on it belongs to this loop
-  const counted user(users_);
+  const scope_count user(users_);
   for (;;) {
     const engine::outcome result = co_await handshake_step();
     if (result.what == engine::outcome::failed || result.what == engine::outcome::ended) {
@@ -120,7 +110,7 @@ void connection::begin_reading(const char* operation) {
 task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
   begin_reading("read_some");
   const scope_exit done_reading([this] { reading_ = false; });
-  const counted user(users_);
+  const scope_count user(users_);
   if (buffer.empty()) co_return std::size_t{0};
   if (ahead_) {
     buffer.front() = *ahead_;
@@ -152,7 +142,7 @@ std::size_t connection::decrypt_rest(std::span<std::byte> buffer) {
 task<bool> connection::next_or_stop() {
   begin_reading("next_or_stop");
   const scope_exit done_reading([this] { reading_ = false; });
-  const counted user(users_);
+  const scope_count user(users_);
   while (!ahead_) {
     std::byte first{};
     const engine::outcome result = engine_.decrypt(std::span(&first, 1), input(), unsent_);
@@ -187,7 +177,7 @@ void connection::encrypt(std::span<const std::byte> bytes) {
 
 task<std::size_t> connection::write_all(std::span<const std::byte> bytes) {
   owner_.check("write_all");
-  const counted user(users_);
+  const scope_count user(users_);
   const auto turn = co_await writing_.scoped_lock();
   expect_writable("write_all");
   if (bytes.empty()) co_return std::size_t{0};
@@ -217,7 +207,7 @@ task<> connection::flush(const char* operation) {
 
 task<> connection::shutdown_write() {
   owner_.check("shutdown_write");
-  const counted user(users_);
+  const scope_count user(users_);
   const auto turn = co_await writing_.scoped_lock();
   if (said_goodbye_) co_return;
   expect_writable("shutdown_write");

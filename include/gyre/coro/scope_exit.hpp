@@ -1,4 +1,4 @@
-// gyre/coro/scope_exit.hpp: runs a function at the end of a block. For authors of operations.
+// gyre/coro/scope_exit.hpp: runs a function at the end of a block, or counts the block. For authors of operations.
 #pragma once
 
 namespace gyre {
@@ -13,6 +13,18 @@ class scope_exit {
 
  private:
   F function_;
+};
+
+/// Adds one to `count` until the block ends. Lifetime: `count` must outlive it.
+template <class Number>
+class scope_count {
+ public:
+  explicit scope_count(Number& count) noexcept : count_(count) { ++count_; }
+  scope_count& operator=(scope_count&&) = delete;
+  ~scope_count() { --count_; }
+
+ private:
+  Number& count_;
 };
 
 }  // namespace gyre

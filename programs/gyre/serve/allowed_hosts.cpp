@@ -1,6 +1,7 @@
 // programs/gyre/serve/allowed_hosts.cpp: distinguishes names from addresses.
 #include "programs/gyre/serve/allowed_hosts.hpp"
 
+#include <gyre/http/characters.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/net/address.hpp>
 
@@ -35,7 +36,7 @@ std::string_view without_port(std::string_view host) noexcept {
 // No DNS name consists of digits and dots: browsers treat such text as an address, or reject it.
 bool is_address(std::string_view host) noexcept {
   if (host.empty() || host.front() == '[') return !host.empty();
-  return std::all_of(host.begin(), host.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return std::all_of(host.begin(), host.end(), [](char c) { return gyre::http::is_digit(c) || c == '.'; });
 }
 
 // RFC 6761 §6.3: localhost and the names below it always mean loopback.

@@ -1,4 +1,5 @@
 // src/http/http1_connection/connection.cpp: answers the requests that have arrived, and waits for the rest.
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/http/status.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/yield.hpp>
@@ -254,12 +255,7 @@ task<connection::next_step> connection::refuse(workspace& work, int status, std:
 task<> connection::refuse_service() {
   constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
   if (shared_.refused >= most) co_return;
-  struct counted {
-    std::size_t& count;
-    explicit counted(std::size_t& c) noexcept : count(++c) {}
-    counted& operator=(counted&&) = delete;
-    ~counted() { --count; }
-  } const here(shared_.refused);
+  const scope_count here(shared_.refused);
   const workspaces::lent work(shared_.work, app().options.limits, app().options.timeouts, transport_);
   next_step step = next_step::close;
   {

@@ -28,8 +28,7 @@ bool is_bearer_token(std::string_view text) noexcept {
   constexpr std::string_view punctuation = "-._~+/";
   const std::size_t end = std::min(text.find_last_not_of('=') + 1, text.size());
   return end > 0 && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), [&](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  punctuation.find(c) != std::string_view::npos;
+           return is_digit(c) || is_letter(c) || punctuation.find(c) != std::string_view::npos;
          });
 }
 

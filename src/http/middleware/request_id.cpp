@@ -1,4 +1,5 @@
 // src/http/middleware/request_id.cpp: random bits as text.
+#include <gyre/http/characters.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/request_id.hpp>
 #include <gyre/io/random_bytes.hpp>
@@ -30,8 +31,7 @@ bool is_request_id(std::string_view text) noexcept {
   constexpr std::size_t most = 128;
   constexpr std::string_view punctuation = "-._~+/=:@";
   return !text.empty() && text.size() <= most && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           punctuation.find(c) != std::string_view::npos;
+    return is_digit(c) || is_letter(c) || punctuation.find(c) != std::string_view::npos;
   });
 }
 

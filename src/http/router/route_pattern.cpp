@@ -24,9 +24,7 @@ struct examined {
   }
 };
 
-bool is_name_character(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
+bool is_name_character(char c) noexcept { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
 
 // The name in "*name", ":name", "<type:name>".
 std::string_view name_in(std::string_view text) noexcept {

@@ -40,7 +40,7 @@ bool is_domain(std::string_view text) noexcept {
   if (text.empty() || text.size() > 253) return false;
   char before = '.';
   for (const char c : text) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool letter = is_letter(c) || is_digit(c);
     if (!letter && c != '-' && c != '.') return false;
     if (!letter && before == '.') return false;
     if (c == '.' && before == '-') return false;

@@ -1,4 +1,5 @@
 // src/http/semantics/http_date.cpp: the proleptic Gregorian calendar, and the three formats of HTTP dates.
+#include <gyre/http/characters.hpp>
 #include <gyre/http/http_date.hpp>
 
 #include <algorithm>
@@ -62,7 +63,7 @@ class reader {
     ok_ = ok_ && rest_.size() >= digits;
     int value = 0;
     for (std::size_t i = 0; ok_ && i < digits; ++i) {
-      ok_ = rest_[i] >= '0' && rest_[i] <= '9';
+      ok_ = is_digit(rest_[i]);
       value = value * 10 + (rest_[i] - '0');
     }
     if (ok_) rest_.remove_prefix(digits);

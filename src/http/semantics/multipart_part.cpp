@@ -126,10 +126,7 @@ void replace_hidden(std::string& name) {
 bool is_boundary(std::string_view text) noexcept {
   constexpr std::size_t longest = 70;
   constexpr std::string_view marks = "'()+_,-./:=? ";
-  const auto may_stand = [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           marks.find(c) != std::string_view::npos;
-  };
+  const auto may_stand = [&](char c) { return is_digit(c) || is_letter(c) || marks.find(c) != std::string_view::npos; };
   return !text.empty() && text.size() <= longest && text.back() != ' ' &&
          std::all_of(text.begin(), text.end(), may_stand);
 }

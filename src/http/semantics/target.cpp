@@ -48,8 +48,7 @@ std::string decode_form_text(std::string_view text) {
 }
 
 bool may_stand(char c, encode_for where) noexcept {
-  const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                          c == '.' || c == '_' || c == '~';
+  const bool unreserved = is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
   if (unreserved) return true;
   // For a query: neither the characters that separate its fields, nor the plus that means a space.
   constexpr std::string_view in_segment = "!$&'()*+,;=:@";
