@@ -53,8 +53,7 @@ void handed_call::arrived() noexcept {
   std::exchange(ticket_, nullptr)->release();
 }
 
-void handed_call::rethrow_failure() {
-  if (failure_) std::rethrow_exception(std::move(failure_));
+void handed_call::expect_kept() const {
   if (dropped_) throw work_dropped();
 }
 

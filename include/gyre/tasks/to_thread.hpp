@@ -4,13 +4,11 @@
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/loop/operation.hpp>
-#include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/called_function.hpp>
 #include <gyre/tasks/thread_pool.hpp>
 
 #include <cstddef>
-#include <exception>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -27,9 +25,9 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   static_assert(!std::is_rvalue_reference_v<result_type>,
                 "to_thread gives a value or an lvalue reference: return a copy");
 
-  to_thread_op(io::blocking_pool& pool, F&& function) : function_(std::move(function)), pool_(&pool) {}
+  to_thread_op(io::blocking_pool& pool, F&& function) : called_(std::move(function)), pool_(&pool) {}
   to_thread_op(to_thread_op&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
-      : operation<to_thread_op>(other), function_(std::move(other.function_)), pool_(other.pool_) {}
+      : operation<to_thread_op>(other), called_(std::move(other.called_)), pool_(other.pool_) {}
   ~to_thread_op() {
     if (loop_ != nullptr)
       misuse("a coroutine was destroyed while a thread still runs its function; cancel and await it first");
@@ -39,7 +37,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   void start() noexcept {
     this->complete = call_member<&to_thread_op::on_complete>;
     run = call_member<&to_thread_op::on_thread>;
-    locals_ = task_local_binding::visible();
+    called_.begin();
     loop_ = &event_loop::current();
     loop_->expect_post();
     waiting_ = pool_->waiting_counter();
@@ -58,40 +56,24 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   }
   result_type await_resume() {
     if (withdrawn_) throw_cancelled();
-    if (failure_) std::rethrow_exception(std::move(failure_));
-    if constexpr (!std::is_void_v<result_type>)
-      return *std::move(result_);  // NOLINT(bugprone-unchecked-optional-access): no failure
+    return called_.take();
   }
 
  private:
   void on_thread() noexcept {
-    call();
+    called_.call();
     pool_->end_waiting(waiting_);
     loop_->post(static_cast<io::completion&>(*this));  // last: the loop may have destroyed it before this returns
-  }
-  void call() noexcept {
-    const lent_bindings lent(locals_);
-    try {
-      if constexpr (std::is_void_v<result_type>)
-        function_();
-      else
-        result_.emplace(function_());
-    } catch (...) {
-      failure_ = std::current_exception();  // thrown where it is awaited
-    }
   }
   void arrived() noexcept {
     loop_->expected_post_arrived();
     loop_ = nullptr;
   }
 
-  F function_;
+  called_function<F> called_;
   io::blocking_pool* pool_;
-  std::optional<held_result<result_type>> result_;
-  std::exception_ptr failure_;
-  task_local_binding* locals_ = nullptr;  // of the caller, which keeps them while it waits
-  event_loop* loop_ = nullptr;            // set while a thread may touch this
-  std::size_t* waiting_ = nullptr;        // see blocking_pool::submit_awaited
+  event_loop* loop_ = nullptr;      // set while a thread may touch this
+  std::size_t* waiting_ = nullptr;  // see blocking_pool::submit_awaited
   bool withdrawn_ = false;
 };
 

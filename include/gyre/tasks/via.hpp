@@ -4,12 +4,11 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/loop/operation.hpp>
-#include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/called_function.hpp>
 
 #include <concepts>
 #include <exception>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -38,17 +37,14 @@ class GYRE_API handed_call {
   [[nodiscard]] bool withdraw() noexcept;
   /// To be called first when the message has arrived.
   void arrived() noexcept;
-  /// Throws the exception of the function, or work_dropped.
-  void rethrow_failure();
-  /// Keeps the exception that is being handled.
-  void fail() noexcept { failure_ = std::current_exception(); }
+  /// Errors: work_dropped.
+  void expect_kept() const;
 
  private:
   friend class handed_work;
   struct ticket;
 
   ticket* ticket_ = nullptr;  // set while an executor may run the work
-  std::exception_ptr failure_;
   bool dropped_ = false;
 };
 
@@ -87,18 +83,18 @@ class [[nodiscard("co_await it")]] via_op : public operation<via_op<Executor, F>
   static_assert(!std::is_rvalue_reference_v<result_type>, "via gives a value or an lvalue reference: return a copy");
 
   via_op(Executor&& executor, F&& function)
-      : executor_(std::forward<Executor>(executor)), function_(std::move(function)) {}
+      : executor_(std::forward<Executor>(executor)), called_(std::move(function)) {}
   via_op(via_op&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
       : operation<via_op>(other),
         handed_call(other),
         executor_(std::forward<Executor>(other.executor_)),
-        function_(std::move(other.function_)) {}
+        called_(std::move(other.called_)) {}
 
   bool try_now() noexcept { return false; }
   void start() {
     this->complete = call_member<&via_op::on_complete>;
-    locals_ = task_local_binding::visible();
-    auto run = [](handed_call& call) noexcept { static_cast<via_op&>(call).on_executor(); };
+    called_.begin();
+    auto run = [](handed_call& call) noexcept { static_cast<via_op&>(call).called_.call(); };
     const handed_work work = hand_over(*this, run);
     try {
       if constexpr (requires { executor_.execute(handed_work(work)); })
@@ -120,28 +116,13 @@ class [[nodiscard("co_await it")]] via_op : public operation<via_op<Executor, F>
   }
   result_type await_resume() {
     if (withdrawn_) throw_cancelled();
-    rethrow_failure();
-    if constexpr (!std::is_void_v<result_type>)
-      return *std::move(result_);  // NOLINT(bugprone-unchecked-optional-access): no failure
+    expect_kept();
+    return called_.take();
   }
 
  private:
-  void on_executor() noexcept {
-    const lent_bindings lent(locals_);
-    try {
-      if constexpr (std::is_void_v<result_type>)
-        function_();
-      else
-        result_.emplace(function_());
-    } catch (...) {
-      fail();  // thrown where it is awaited
-    }
-  }
-
   Executor executor_;
-  F function_;
-  std::optional<held_result<result_type>> result_;
-  task_local_binding* locals_ = nullptr;  // of the caller, which keeps them while it waits
+  called_function<F> called_;
   bool withdrawn_ = false;
 };
 
