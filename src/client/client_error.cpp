@@ -8,41 +8,31 @@
 namespace gyre::http {
 namespace {
 
+struct error_sentence {
+  client_errc code;
+  const char* text;
+};
+constexpr error_sentence sentences[] = {
+    {client_errc::no_response, "the server closed the connection before it answered"},
+    {client_errc::cut_off, "the connection ended within the response"},
+    {client_errc::bad_response, "the response is malformed"},
+    {client_errc::body_too_large, "the body of the response is larger than the limit"},
+    {client_errc::too_many_interim, "the server sends too many interim responses"},
+    {client_errc::unexpected_switch, "the server switches to a protocol that was not asked for"},
+    {client_errc::wrong_body_length, "the body of the request does not have the length that was announced"},
+    {client_errc::no_repeatable_body, "the request must be sent again, but its body cannot be read twice"},
+    {client_errc::too_many_redirects, "too many redirects"},
+    {client_errc::bad_redirect, "the redirect is refused"},
+    {client_errc::bad_coding, "the body of the response cannot be decompressed"},
+    {client_errc::decompression_limit, "the decompressed body of the response is beyond the limit"},
+    {client_errc::proxy_refused, "the proxy refused the connection"},
+    {client_errc::client_closed, "the client was closed"},
+    {client_errc::circuit_open, "the server has failed too often, so no request is sent to it for a while"},
+};
+
 const char* sentence_of(client_errc code) noexcept {
-  switch (code) {
-    case client_errc::no_response:
-      return "the server closed the connection before it answered";
-    case client_errc::cut_off:
-      return "the connection ended within the response";
-    case client_errc::bad_response:
-      return "the response is malformed";
-    case client_errc::body_too_large:
-      return "the body of the response is larger than the limit";
-    case client_errc::too_many_interim:
-      return "the server sends too many interim responses";
-    case client_errc::unexpected_switch:
-      return "the server switches to a protocol that was not asked for";
-    case client_errc::wrong_body_length:
-      return "the body of the request does not have the length that was announced";
-    case client_errc::unsupported_scheme:
-      return "the scheme of the URL is not http or https";
-    case client_errc::no_repeatable_body:
-      return "the request must be sent again, but its body cannot be read twice";
-    case client_errc::too_many_redirects:
-      return "too many redirects";
-    case client_errc::bad_redirect:
-      return "the redirect is refused";
-    case client_errc::bad_coding:
-      return "the body of the response cannot be decompressed";
-    case client_errc::decompression_limit:
-      return "the decompressed body of the response is beyond the limit";
-    case client_errc::proxy_refused:
-      return "the proxy refused the connection";
-    case client_errc::client_closed:
-      return "the client was closed";
-    case client_errc::circuit_open:
-      return "the server has failed too often, so no request is sent to it for a while";
-  }
+  for (const error_sentence& each : sentences)
+    if (each.code == code) return each.text;
   return "unknown error";
 }
 

@@ -19,25 +19,14 @@ namespace {
 
 constexpr unsigned max_interim = 100;
 
-std::string_view name_of(phase where) noexcept {
-  switch (where) {
-    case phase::queue:
-      return "waiting for a connection";
-    case phase::connect:
-      return "connecting";
-    case phase::tls:
-      return "TLS handshake";
-    case phase::sending:
-      return "sending the request";
-    case phase::first_byte:
-      return "waiting for the response";
-    case phase::body:
-      return "receiving the body";
-    case phase::backoff:
-      return "waiting for the next attempt";
-  }
-  return "";
-}
+// In the order of `phase`.
+constexpr std::array<std::string_view, 7> phase_names{"waiting for a connection",
+                                                      "connecting",
+                                                      "TLS handshake",
+                                                      "sending the request",
+                                                      "waiting for the response",
+                                                      "receiving the body",
+                                                      "waiting for the next attempt"};
 
 bool contains(std::string_view list, std::string_view protocol) noexcept {
   for (auto each = next_in_list(list); !each.empty(); each = next_in_list(list))
@@ -102,7 +91,8 @@ void client_exchange::fail(client_errc reason, std::string_view detail) const {
 }
 
 void client_exchange::fail_late() const {
-  std::string text = subject().append(" (").append(name_of(clock_.current())).append(")");
+  std::string text =
+      subject().append(" (").append(phase_names.at(static_cast<std::size_t>(clock_.current()))).append(")");
   throw timed_out(clock_.is_total_over() ? clock_.total() : clock_.limit(), text);
 }
 

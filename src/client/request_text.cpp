@@ -15,46 +15,31 @@
 namespace gyre::http {
 namespace {
 
-/// A field that means something to the client.
-enum class field_meaning : std::uint8_t {
-  none,
-  own,  // it decides where a message ends, or concerns one connection only
-  connection,
-  te,
-  host,
-  user_agent,
-  accept,
-  authorization,
-  accept_encoding,
-  range,
-  cookie,
-  content_type,
-  idempotency_key,
-};
-
+/// A field that means something to the client. It sets the fields itself that have no flag: they decide where a message
+/// ends, or concern one connection only.
 struct meaningful_name {
   std::string_view name;
-  field_meaning what;
+  bool request_text::* noted = nullptr;
 };
-constexpr std::array<meaningful_name, 19> meaningful_names{{{"TE", field_meaning::te},
-                                                            {"Host", field_meaning::host},
-                                                            {"Range", field_meaning::range},
-                                                            {"Accept", field_meaning::accept},
-                                                            {"Cookie", field_meaning::cookie},
-                                                            {"Expect", field_meaning::own},
-                                                            {"Upgrade", field_meaning::own},
-                                                            {"Connection", field_meaning::connection},
-                                                            {"Keep-Alive", field_meaning::own},
-                                                            {"User-Agent", field_meaning::user_agent},
-                                                            {"Content-Type", field_meaning::content_type},
-                                                            {"Authorization", field_meaning::authorization},
-                                                            {"Content-Length", field_meaning::own},
-                                                            {"Accept-Encoding", field_meaning::accept_encoding},
-                                                            {"Idempotency-Key", field_meaning::idempotency_key},
-                                                            {"Proxy-Connection", field_meaning::own},
-                                                            {"Transfer-Encoding", field_meaning::own},
-                                                            {"X-Idempotency-Key", field_meaning::idempotency_key},
-                                                            {"Proxy-Authorization", field_meaning::own}}};
+constexpr std::array<meaningful_name, 19> meaningful_names{{{"TE", &request_text::takes_trailers},
+                                                            {"Host", &request_text::has_host},
+                                                            {"Range", &request_text::has_range},
+                                                            {"Accept", &request_text::has_accept},
+                                                            {"Cookie", &request_text::has_cookie},
+                                                            {"Expect"},
+                                                            {"Upgrade"},
+                                                            {"Connection", &request_text::closes},
+                                                            {"Keep-Alive"},
+                                                            {"User-Agent", &request_text::has_user_agent},
+                                                            {"Content-Type", &request_text::has_content_type},
+                                                            {"Authorization", &request_text::has_authorization},
+                                                            {"Content-Length"},
+                                                            {"Accept-Encoding", &request_text::has_accept_encoding},
+                                                            {"Idempotency-Key", &request_text::has_idempotency_key},
+                                                            {"Proxy-Connection"},
+                                                            {"Transfer-Encoding"},
+                                                            {"X-Idempotency-Key", &request_text::has_idempotency_key},
+                                                            {"Proxy-Authorization"}}};
 
 // Where the names of each size begin in meaningful_names, which is in the order of their sizes.
 constexpr std::size_t max_meaningful_size = 19;
@@ -125,55 +110,19 @@ void request_text::set_target(std::string_view text) {
 
 void request_text::add_field(std::string_view name, std::string_view value) {
   const meaningful_name* const found = find_meaning(name);
-  const field_meaning what = found == nullptr ? field_meaning::none : found->what;
-  bool* noted = nullptr;
-  switch (what) {
-    case field_meaning::none:
-      break;
-    case field_meaning::own:
-      throw std::invalid_argument("field \"" + std::string(found->name) +
-                                  "\": the client sets it itself; see body(), expect_continue(), upgrade() and "
-                                  "client_options");
-    case field_meaning::connection:
-      if (!equal_ignoring_case(value, "close"))
-        throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
-      noted = &closes;
-      break;
-    case field_meaning::te:
-      if (!equal_ignoring_case(value, "trailers"))
-        throw std::invalid_argument("field \"TE\": only \"trailers\" can be asked for");
-      if (takes_trailers) return;
-      noted = &takes_trailers;
-      break;
-    case field_meaning::host:
-      if (has_host) remove_field(name);
-      noted = &has_host;
-      break;
-    case field_meaning::user_agent:
-      noted = &has_user_agent;
-      break;
-    case field_meaning::accept:
-      noted = &has_accept;
-      break;
-    case field_meaning::authorization:
-      noted = &has_authorization;
-      break;
-    case field_meaning::accept_encoding:
-      noted = &has_accept_encoding;
-      break;
-    case field_meaning::range:
-      noted = &has_range;
-      break;
-    case field_meaning::cookie:
-      noted = &has_cookie;
-      break;
-    case field_meaning::content_type:
-      noted = &has_content_type;
-      break;
-    case field_meaning::idempotency_key:
-      noted = &has_idempotency_key;
-      break;
+  if (found != nullptr && found->noted == nullptr)
+    throw std::invalid_argument("field \"" + std::string(found->name) +
+                                "\": the client sets it itself; see body(), expect_continue(), upgrade() and "
+                                "client_options");
+  bool* const noted = found == nullptr ? nullptr : &(this->*found->noted);
+  if (noted == &closes && !equal_ignoring_case(value, "close"))
+    throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
+  if (noted == &takes_trailers) {
+    if (!equal_ignoring_case(value, "trailers"))
+      throw std::invalid_argument("field \"TE\": only \"trailers\" can be asked for");
+    if (takes_trailers) return;
   }
+  if (noted == &has_host && has_host) remove_field(name);
   const std::size_t before = fields.size();
   try {
     head_writer(fields).field(name, value);

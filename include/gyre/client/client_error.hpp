@@ -17,7 +17,6 @@ enum class client_errc : int {
   too_many_interim,     ///< too many interim responses (1xx)
   unexpected_switch,    ///< the server switches to a protocol that was not asked for
   wrong_body_length,    ///< the source of the request's body gave more or fewer bytes than announced
-  unsupported_scheme,   ///< the scheme of the URL is not http or https
   no_repeatable_body,   ///< the request would have to be sent again, and its body cannot be read twice
   too_many_redirects,   ///< more redirects than the policy allows
   bad_redirect,         ///< the server redirects to something that is no URL, or that the policy forbids
