@@ -25,7 +25,7 @@ client_request begin(client_state& state, std::string_view method, std::string_v
   made->max_redirects = state.options().redirects.most;
   made->request.set_method(method);
   if (parsed != nullptr) {
-    made->request.url = *parsed;
+    if (made->request.url != *parsed) made->request.url = *parsed;  // a recycled exchange often has it already
   } else {
     url_reader reader(made->request.url);
     if (!reader.read(text)) throw std::invalid_argument(reader.sentence(text));

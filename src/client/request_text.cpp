@@ -97,7 +97,8 @@ void request_text::set_method(std::string_view name) {
   if (!is_token(name) || name.size() > head_parser::max_method_size)
     throw std::invalid_argument("method \"" + printable(name) + "\": it is not a token of at most 32 characters");
   if (name == "CONNECT") throw std::invalid_argument("method CONNECT: the client itself opens tunnels through proxies");
-  method.assign(name);
+  method.clear();
+  method.append(name);  // assign() would cost more
 }
 
 void request_text::set_target(std::string_view text) {
@@ -105,7 +106,8 @@ void request_text::set_target(std::string_view text) {
   if (!text.starts_with('/') || !std::ranges::all_of(text, may_stand))
     throw std::invalid_argument("target \"" + printable(text) +
                                 "\": it does not begin with a slash, or holds what must be encoded");
-  target.assign(text);
+  target.clear();
+  target.append(text);
 }
 
 void request_text::add_field(std::string_view name, std::string_view value) {

@@ -21,15 +21,27 @@ void response_input::end() noexcept {
   if (gathered_.capacity() > kept) std::string().swap(gathered_);
 }
 
+namespace {
+
+// The bytes up to the end of a head. Copying a few bytes of a body with it costs less than to look for that end.
+std::size_t size_to_gather(std::string_view piece) noexcept {
+  constexpr std::size_t few = 1024;
+  constexpr std::string_view end_of_head = "\r\n\r\n";
+  if (piece.size() <= few) return piece.size();
+  const std::size_t end = piece.find(end_of_head);
+  return end == std::string_view::npos ? piece.size() : end + end_of_head.size();
+}
+
+}  // namespace
+
 parse_state response_input::parse_head() {
   for (;;) {
     if (!piece_.empty()) {
-      constexpr std::string_view end_of_head = "\r\n\r\n";
-      const std::size_t end = piece_.find(end_of_head);
-      const std::size_t size = end == std::string_view::npos ? piece_.size() : end + end_of_head.size();
+      const std::size_t size = size_to_gather(piece_);
       gathered_.append(piece_.substr(0, size));
       piece_.remove_prefix(size);
     }
+    if (gathered_.empty()) return parse_state::incomplete;
     const parse_state state = parser_.parse(gathered_);
     if (state == parse_state::complete) {
       used_ = parser_.size();

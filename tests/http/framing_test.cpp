@@ -1,5 +1,7 @@
 // tests/http/framing_test.cpp: the meaning of the fields of a message, and attempts at request smuggling. RFC 9112
 // §6-11.
+#include <gyre/http/characters.hpp>
+#include <gyre/http/field.hpp>
 #include <gyre/http/framing.hpp>
 
 #include "tests/http/feed.hpp"
@@ -183,6 +185,25 @@ TEST(may_be_trailer, is_false_for_names_that_a_gateway_could_take_for_a_forbidde
   for (const std::string_view name : {"Checksum", "X-Rows", "x_rows", "grpc-status", "Iffy", "Content-MD5",
                                       "ContentLength", "Server-Timing", "Digest", "Host2", "X-Host"})
     EXPECT_TRUE(http::may_be_trailer(name)) << name;
+}
+
+TEST(equal_ignoring_case, only_the_case_of_letters_is_ignored_wherever_they_stand) {
+  for (const std::size_t size : {1U, 3U, 4U, 7U, 8U, 13U, 16U, 21U}) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (int a = 0; a < 256; ++a) {
+        for (const int change : {0, 0x20, 0x40, 0x80, 0x21}) {
+          std::string first(size, 'n');
+          std::string second(size, 'N');
+          first[at] = static_cast<char>(a);
+          second[at] = static_cast<char>(a ^ change);
+          const bool same = http::to_lower(first[at]) == http::to_lower(second[at]);
+          ASSERT_EQ(http::equal_ignoring_case(first, second), same) << size << " " << at << " " << a << " " << change;
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(http::equal_ignoring_case("", ""));
+  EXPECT_FALSE(http::equal_ignoring_case("Host", "Hos"));
 }
 
 TEST(next_in_list, elements_come_without_white_space_and_quoted_commas_stay) {

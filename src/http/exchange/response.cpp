@@ -37,10 +37,11 @@ void check_status(int status) {
 // Content-Type has its own member. Fields that frame messages are not for handlers: two lengths in
 // one head enable request smuggling.
 bool is_media_type(std::string_view name) {
-  for (const std::string_view own : {"connection", "content-length", "transfer-encoding"})
-    if (equal_ignoring_case(name, own))
+  for (const std::string_view own : {"Connection", "Content-Length", "Transfer-Encoding"})
+    if (name.size() == own.size() && equal_ignoring_case(name, own))
       throw std::invalid_argument("response: the field \"" + std::string(name) + "\" is set by the server");
-  return equal_ignoring_case(name, "content-type");
+  constexpr std::string_view content_type = "Content-Type";
+  return name.size() == content_type.size() && equal_ignoring_case(name, content_type);
 }
 
 // `type` must be a string literal.
@@ -257,7 +258,7 @@ std::string_view response::media_type() const noexcept { return state().media_ty
 
 void response::set_media_type(std::string_view type) & {
   if (!is_field_value(type)) throw std::invalid_argument("response: the media type holds a control character");
-  state().media_type = state().own_media_type.assign(type);
+  state().media_type = type.empty() ? type : state().own_media_type.assign(type);
 }
 
 void response::set_length(std::uint64_t bytes) & noexcept { state().length = bytes; }

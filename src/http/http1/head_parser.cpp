@@ -50,7 +50,7 @@ void head_parser::rebase(std::string_view bytes) noexcept {
 bool head_parser::take_usual_lines(std::string_view bytes) {
   const char* const end = bytes.data() + std::min(bytes.size(), limits_.size);
   const char* at = bytes.data() + at_;
-  if (!has_start_line_ && kind_ == kind::request) {
+  if (!has_start_line_) {
     std::string_view method;
     std::string_view target;
     const char* const next = take_usual_request_line(at, end, method, target);
@@ -62,7 +62,7 @@ bool head_parser::take_usual_lines(std::string_view bytes) {
     at = next;
   }
   bool complete = false;
-  while (has_start_line_ && !complete) {
+  while (!complete) {
     if (at != end && *at == '\r') {
       if (!ends_line(at, end)) break;
       complete = true;
@@ -92,7 +92,8 @@ parse_state head_parser::parse(std::string_view bytes) {
   if (error_ != parse_error::none) return parse_state::failed;
   rebase(bytes);
   for (;;) {
-    if (searched_ == at_ && take_usual_lines(bytes)) return parse_state::complete;
+    const bool is_status_line = !has_start_line_ && kind_ != kind::request;
+    if (searched_ == at_ && !is_status_line && take_usual_lines(bytes)) return parse_state::complete;
     const char* const from = bytes.data() + searched_;
     const auto* const feed = static_cast<const char*>(std::memchr(from, '\n', bytes.size() - searched_));
     const std::size_t end = feed == nullptr ? bytes.size() : static_cast<std::size_t>(feed - bytes.data()) + 1;

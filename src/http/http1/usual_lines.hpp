@@ -35,16 +35,23 @@ template <int (*those_that_may_not)(__m128i) noexcept>
   return find_first<no_target_characters>(at, end, is_target_character);
 }
 
-/// Returns the position of the colon after a name.
-[[nodiscard]] inline const char* end_of_name(const char* at, const char* end) noexcept {
-  const char* const begin = at;
+/// The number of usual characters of a name that begin sixteen bytes.
+[[nodiscard]] inline int size_of_name(const char* sixteen) noexcept {
+  return std::countr_one(usual_name_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen))));
+}
+[[nodiscard, gnu::noinline]] inline const char* end_of_long_name(const char* at, const char* end) noexcept {
   for (; end - at >= 16; at += 16) {
-    const int length = std::countr_one(usual_name_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))));
-    if (length == 16) continue;
-    at += length;
-    return at != begin && *at == ':' ? at : nullptr;
+    const int size = size_of_name(at);
+    if (size < 16) return at[size] == ':' ? at + size : nullptr;
   }
   return nullptr;
+}
+/// Returns the position of the colon after a name. Most names have less than sixteen characters.
+[[nodiscard]] inline const char* end_of_name(const char* at, const char* end) noexcept {
+  if (end - at < 16) return nullptr;
+  const int size = size_of_name(at);
+  if (size == 16) return end_of_long_name(at + 16, end);
+  return size > 0 && at[size] == ':' ? at + size : nullptr;
 }
 
 #else
@@ -96,9 +103,12 @@ template <int (*those_that_may_not)(__m128i) noexcept>
   const char* begin = name_end + 1;
   const char* const line_end = end_of_value(begin, end);
   if (!ends_line(line_end, end)) return nullptr;
-  while (begin != line_end && is_space(*begin)) ++begin;
   const char* value_end = line_end;
-  while (value_end != begin && is_space(value_end[-1])) --value_end;
+  if (*begin == ' ') ++begin;
+  if (is_space(*begin) || is_space(value_end[-1])) {  // more than one, or one at the end
+    while (begin != line_end && is_space(*begin)) ++begin;
+    while (value_end != begin && is_space(value_end[-1])) --value_end;
+  }
   out = {.name = {at, name_end}, .value = {begin, value_end}};
   return line_end + 2;
 }

@@ -52,18 +52,36 @@ bool is_same_to_gateways(char a, char b) noexcept {
   return normal(a) == normal(b);
 }
 
+// Compares as many characters as T has bytes. Two may differ in the bit that distinguishes lower from upper case, where
+// both are letters.
+template <class T>
+bool equal_letters(const char* a, const char* b) noexcept {
+  constexpr T ones = ~T{} / 255;
+  const T first = load<T>(a);
+  const T second = load<T>(b);
+  if (first == second) return true;
+  const T lower = first | ones * 0x20;
+  const T low_bits = lower & ones * 0x7f;
+  const T at_least_a = low_bits + ones * (0x80 - 'a');  // in the highest bit of each byte
+  const T more_than_z = low_bits + ones * (0x7f - 'z');
+  const T letters = (at_least_a ^ more_than_z) & ~lower & ones * 0x80;
+  return ((first ^ second) & ~(letters >> 2U)) == 0;
+}
+
 }  // namespace
 
-// Most names that are equal are spelled alike, and most others differ in the first letter.
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
-  std::size_t i = 0;
-  while (i + sizeof(std::uint64_t) <= a.size() &&
-         load<std::uint64_t>(a.data() + i) == load<std::uint64_t>(b.data() + i))
-    i += sizeof(std::uint64_t);
-  for (; i < a.size(); ++i)
-    if (a[i] != b[i] && to_lower(a[i]) != to_lower(b[i])) return false;
-  return true;
+  const auto same = [&]<class T>(T, std::size_t at) { return equal_letters<T>(a.data() + at, b.data() + at); };
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  const std::size_t size = a.size();
+  if (size >= word) {  // the last bytes are compared with those before them
+    for (std::size_t at = 0; at + word <= size; at += word)
+      if (!same(std::uint64_t{}, at)) return false;
+    return same(std::uint64_t{}, size - word);
+  }
+  if (size >= 4) return same(std::uint32_t{}, 0) && same(std::uint32_t{}, size - 4);
+  return std::equal(a.begin(), a.end(), b.begin(), [](char c, char d) { return to_lower(c) == to_lower(d); });
 }
 
 const field* find_field(std::span<const field> fields, std::string_view name) noexcept {
@@ -76,6 +94,7 @@ std::string_view next_in_list(std::string_view& rest) noexcept {
   while (!rest.empty()) {
     bool quoted = false;
     std::size_t end = 0;
+    while (end < rest.size() && rest[end] != ',' && rest[end] != '"') ++end;
     for (; end < rest.size() && (quoted || rest[end] != ','); ++end) {
       if (rest[end] == '"')
         quoted = !quoted;
@@ -95,7 +114,9 @@ bool is_token(std::string_view text) noexcept {
   return is_usual_name(text) || std::all_of(text.begin(), text.end(), &is_token_character);
 }
 
-bool is_field_value(std::string_view text) noexcept { return is_value(text) && trim(text).size() == text.size(); }
+bool is_field_value(std::string_view text) noexcept {
+  return text.empty() || (!is_space(text.front()) && !is_space(text.back()) && is_value(text));
+}
 
 bool may_be_trailer(std::string_view name) noexcept {
   constexpr std::string_view conditions = "If-";

@@ -3,8 +3,8 @@
 
 #include "characters.hpp"
 
+#include <algorithm>
 #include <cstddef>
-
 #include <stdexcept>
 #include <string>
 
@@ -37,7 +37,17 @@ void check_field(std::string_view name, std::string_view value) {
 
 void append_field_line(std::string& out, std::string_view name, std::string_view value) {
   check_field(name, value);
-  out.append(name).append(": ").append(value).append("\r\n");
+  const std::size_t before = out.size();
+  const std::size_t size = before + name.size() + value.size() + 4;
+  out.resize_and_overwrite(size, [&](char* memory, std::size_t) noexcept {
+    char* to = std::copy(name.begin(), name.end(), memory + before);
+    *to++ = ':';
+    *to++ = ' ';
+    to = std::copy(value.begin(), value.end(), to);
+    *to++ = '\r';
+    *to++ = '\n';
+    return size;
+  });
 }
 
 }  // namespace gyre::http
