@@ -2,50 +2,18 @@
 #include <gyre/http/compress.hpp>
 
 #include <gyre/http/router.hpp>
-#include <gyre/http/static_files.hpp>
-#include <gyre/testing/http_test_client.hpp>
 
 #include "decoding.hpp"
+#include "tests/http/compressible_text.hpp"
+#include "tests/http/http_client.hpp"
 #include "tests/http/owned_fields.hpp"
-#include "tests/http/socket_server.hpp"
-#include "tests/support/co_assert.hpp"
-#include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <random>
-
-namespace http = gyre::http;
+using namespace gyre_test;
 using gyre::task;
-using gyre::testing::http_answer;
-using gyre_test::decode;
-using gyre_test::http_test_client;
-using gyre_test::owned_fields;
-using gyre_test::run_virtual;
-using namespace std::chrono_literals;
 
 namespace {
-
-std::string make_text(std::size_t size) {
-  std::string text;
-  for (unsigned i = 0; text.size() < size; ++i)
-    text += "line " + std::to_string(i * 7919) + " of many that are alike\n";
-  text.resize(size);
-  return text;
-}
-const std::string page = make_text(10'000);
-const std::string book = make_text(300'000);
-
-std::string make_noise(std::size_t size) {
-  std::mt19937 random(1);
-  std::string noise;
-  while (noise.size() < size) noise += static_cast<char>(random());
-  return noise;
-}
 
 task<> write_book(http::body_writer& out) {
   for (std::size_t at = 0; at < book.size(); at += 777) co_await out.write(std::string_view(book).substr(at, 777));
@@ -108,29 +76,6 @@ task<http_answer> ask(http_test_client& app, std::string method, std::string tar
 }
 task<http_answer> get_coded_as(http_test_client& app, std::string target, std::string codings) {
   co_return co_await ask(app, "GET", std::move(target), std::move(codings));
-}
-
-/// Each event must arrive before the handler is allowed to make the next one.
-template <class Client>
-task<> expect_events_when_they_happen(Client& client, std::string coding, gyre::event& go_on) {
-  co_await client.send("GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + coding + "\r\n\r\n");
-  const auto arrived = [&] {
-    const std::size_t head = client.received().find("\r\n\r\n");
-    return head == std::string::npos ? gyre_test::decoded{} : decode(coding, client.received().substr(head + 4));
-  };
-  std::string expected;
-  for (int i = 0; i < 3; ++i) {
-    expected += "tick " + std::to_string(i) + "\ntock\n";
-    bool more = true;
-    while (more && arrived().text.size() < expected.size()) more = co_await client.receive();
-    EXPECT_EQ(arrived().text, expected) << coding;
-    EXPECT_FALSE(arrived().failed) << coding;
-    go_on.set();
-  }
-  const std::string received = co_await client.rest();
-  const auto all = decode(coding, received.substr(received.find("\r\n\r\n") + 4));
-  EXPECT_TRUE(all.ended) << coding;
-  EXPECT_EQ(all.text, expected);
 }
 
 }  // namespace
@@ -269,101 +214,6 @@ TEST(compress, a_body_shorter_than_announced_is_cut_off) {
     EXPECT_TRUE(bytes.starts_with("HTTP/1.1 200 "));
     EXPECT_FALSE(bytes.ends_with("\r\n0\r\n\r\n")) << "the end of the chunks says that all of it has come";
   });
-}
-
-TEST(compress, an_event_arrives_when_it_happens) {
-  for (const std::string_view coding : http::available_codings()) {
-    for (const bool appends : {false, true}) {
-      gyre::event go_on;
-      const auto tick = [&](http::body_writer& out) -> task<> {
-        for (int i = 0; i < 3; ++i) {
-          const std::string text = "tick " + std::to_string(i) + "\n";
-          if (appends)
-            out.append(text);
-          else
-            co_await out.write(text);
-          out.append("tock\n");
-          co_await go_on.wait();
-          go_on.clear();
-        }
-      };
-      for (const bool in_memory : gyre_test::connections_in_memory()) {
-        http::router routes;
-        routes.use(http::compress());
-        routes.get("/", [tick](http::request&) { return http::response::stream(tick, "text/plain"); });
-        gyre_test::run_with_client(in_memory, gyre_test::options_for(std::move(routes)),
-                                   [&](auto&, auto& client) -> task<> {
-                                     co_await expect_events_when_they_happen(client, std::string(coding), go_on);
-                                   });
-      }
-    }
-  }
-}
-
-TEST(compress, a_producer_that_flushes_is_heard_at_once) {
-  run_virtual([]() -> task<> {
-    http::router routes;
-    routes.use(http::compress());
-    const auto write = [](http::body_writer& out) -> task<> {
-      co_await out.write(page);
-      co_await out.flush();
-      co_await out.flush();
-      out.append("the end");
-    };
-    routes.get("/", [write](http::request&) { return http::response::stream(write, "text/plain"); });
-    http_test_client app(std::move(routes));
-    for (const std::string_view coding : http::available_codings()) {
-      const auto answer = co_await get_coded_as(app, "/", std::string(coding));
-      EXPECT_EQ(decode(coding, answer.body).text, page + "the end") << coding;
-    }
-  });
-}
-
-TEST(compress, files_are_compressed_on_their_way) {
-  std::string folder = std::filesystem::temp_directory_path() / "gyre-compress-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  std::ofstream(folder + "/book.txt") << book;
-  run_virtual([folder]() -> task<> {
-    http::router routes;
-    routes.use(http::compress());
-    routes.get("/{path...}", http::static_files(folder));
-    http_test_client app(std::move(routes));
-    for (const std::string_view coding : http::available_codings()) {
-      const auto answer = co_await get_coded_as(app, "/book.txt", std::string(coding));
-      EXPECT_EQ(answer.field("Content-Encoding"), coding);
-      EXPECT_TRUE(answer.field("ETag").starts_with("W/\""));
-      EXPECT_EQ(decode(coding, answer.body).text, book) << coding;
-      const auto again = co_await ask(app, "GET", "/book.txt", std::string(coding), std::string(answer.field("ETag")));
-      EXPECT_EQ(again.status, 304);
-      EXPECT_EQ(again.field("ETag"), answer.field("ETag"));
-    }
-    owned_fields range = {{"Range", "bytes=1-4"}, {"Accept-Encoding", "gzip, br, zstd"}};
-    const auto part = co_await app.request("GET", "/book.txt", std::move(range), "");
-    EXPECT_EQ(part.status, 206);
-    EXPECT_EQ(part.body, book.substr(1, 4));
-  });
-  std::filesystem::remove_all(folder);
-}
-
-TEST(compress, a_file_is_sent_to_its_end_to_a_client_that_has_nothing_more_to_ask) {
-  std::string folder = std::filesystem::temp_directory_path() / "gyre-compress-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string noise = make_noise(8'000'000);  // more than the buffers hold, even compressed
-  std::ofstream(folder + "/noise.txt", std::ios::binary) << noise;
-  http::router routes;
-  routes.use(http::compress());
-  routes.get("/{path...}", http::static_files(folder));
-  gyre_test::run_in_memory(gyre_test::options_for(std::move(routes)), [&](gyre_test::memory_server& here) -> task<> {
-    const std::string coding(http::available_codings().front());
-    auto slow = here.connect();
-    co_await slow.send("GET /noise.txt HTTP/1.1\r\nHost: a\r\nAccept-Encoding: " + coding + "\r\n\r\n");
-    co_await slow.shutdown_write();
-    co_await gyre::sleep(3s);
-    const http_answer answer = co_await slow.answer();
-    EXPECT_EQ(answer.field("Content-Encoding"), coding);
-    EXPECT_TRUE(decode(coding, answer.body).text == noise);
-  });
-  std::filesystem::remove_all(folder);
 }
 
 TEST(compress, a_coding_that_there_is_not_is_refused) {

@@ -1,8 +1,8 @@
 // tests/http/compress_threads_test.cpp: threads compress large bodies, and stop when nobody wants the result.
-#include <gyre/http/compress.hpp>
 #include <gyre/http/handler_timeout.hpp>
 
 #include "decoding.hpp"
+#include "tests/http/compressible_text.hpp"
 #include "tests/http/socket_server.hpp"
 #include "tests/support/mebibyte.hpp"
 
@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <latch>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,23 +21,12 @@ using http::response;
 namespace {
 
 const std::string& long_text() {
-  static const std::string all = [] {
-    std::string text;
-    for (unsigned i = 0; text.size() < 16 * mebibyte; ++i)
-      text += "line " + std::to_string(i * 7919) + " of many that are alike\n";
-    text.resize(16 * mebibyte);
-    return text;
-  }();
+  static const std::string all = make_text(16 * mebibyte);
   return all;
 }
 
 const std::string& noise() {
-  static const std::string all = [] {
-    std::mt19937 random(1);
-    std::string bytes(2 * mebibyte, '\0');
-    for (char& each : bytes) each = static_cast<char>(random());
-    return bytes;
-  }();
+  static const std::string all = make_noise(2 * mebibyte);
   return all;
 }
 

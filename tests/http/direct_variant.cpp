@@ -25,6 +25,7 @@ constexpr not_direct about_more[] = {
     {"back_pressure.a_writer_that_goes_on_after_a_failure_fills_no_buffer", "the time limit of a write"},
     {"back_pressure.appending_without_awaiting_fails_once_64_KiB_wait_and_works_again_after_a_flush", "sockets"},
     {"coalesced_response.a_producer_waits_for_a_stream_that_takes_nothing", "the bytes of a connection"},
+    {"connection_limits.*", "the limits of connections"},
     {"early_answer.ends_the_connection_when_the_rest_does_not_come_in_time", "the end of a connection"},
     {"early_answer.gives_the_rest_only_the_time_that_the_handler_has_left", "the end of a connection"},
     {"early_answer.to_a_body_that_is_too_long_to_be_skipped_says_that_the_connection_ends", "the end of a connection"},

@@ -1,17 +1,14 @@
 // tests/http/disk_error_test.cpp: files that fail to be read completely while they are sent to a client.
 #include <gyre/http/compress.hpp>
-#include <gyre/http/static_files.hpp>
 
+#include "tests/http/served_tree.hpp"
 #include "tests/http/socket_server.hpp"
 #include "tests/support/broken_file.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,30 +42,19 @@ std::vector<std::string> open_descriptors() {
 }
 
 /// A directory with a large file, one that needs no system call of its own, and one that never fails.
-class disk_error : public testing::Test {
+class disk_error : public served_tree {
  protected:
   disk_error() {
-    std::string name = (std::filesystem::temp_directory_path() / "gyre_http_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    root_ = name;
-    put("large.txt", contents_);
-    put("small.txt", contents_.substr(0, 5000));
-    put("whole.txt", "whole");
+    served_tree::SetUp();
+    write("large.txt", contents_);
+    write("small.txt", contents_.substr(0, 5000));
+    write("whole.txt", "whole");
   }
-  ~disk_error() override { std::filesystem::remove_all(root_); }
-
-  void put(const std::string& name, std::string_view text) { std::ofstream(path(name), std::ios::binary) << text; }
-  [[nodiscard]] std::string path(const std::string& name) const { return root_ + "/" + name; }
-  void forget_cached(const std::string& name) const {
-    const int fd = ::open(path(name).c_str(), O_RDONLY | O_CLOEXEC);
-    ::fsync(fd);
-    ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(fd);
-  }
+  [[nodiscard]] std::string path(const std::string& name) const { return root_ / name; }
   [[nodiscard]] http::handler files(bool compressed = false) const {
     http::router routes;
     if (compressed) routes.use(http::compress());
-    routes.get("/{path...}", http::static_files(root_, {.keep_open = false}));
+    routes.get("/{path...}", http::static_files(root_.string(), {.keep_open = false}));
     return routes;
   }
   [[nodiscard]] std::string send_file_failure(const std::string& name) const {
@@ -118,7 +104,6 @@ class disk_error : public testing::Test {
     EXPECT_TRUE(body == contents_.substr(0, body.size()));
   }
 
-  std::string root_;
   std::string contents_ = numbers(file_size);
 };
 
@@ -154,7 +139,7 @@ TEST_F(disk_error, in_the_middle_of_a_file_that_is_in_memory_cuts_the_answer_off
 }
 
 TEST_F(disk_error, in_the_middle_of_a_file_that_is_on_the_disk_cuts_the_answer_off_and_is_reported) {
-  forget_cached("large.txt");
+  forget_cached(path("large.txt"));
   const std::string arrived = ask("large.txt", good_size, "", send_file_failure("large.txt"));
   expect_beginning_of_file(arrived, good_size);
 }

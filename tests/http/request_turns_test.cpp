@@ -1,14 +1,15 @@
 // tests/http/request_turns_test.cpp: a client that pipelines many requests does not keep others from being served.
 #include <gyre/http/server.hpp>
 
+#include "tests/http/pipelined.hpp"
 #include "tests/http/socket_server.hpp"
 #include "tests/support/seeds.hpp"
 
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,13 +23,6 @@ constexpr int max_in_turn = 32;
 
 enum class kind { prompt, coroutine, slow_now_and_then, observed };
 constexpr kind all_kinds[] = {kind::prompt, kind::coroutine, kind::slow_now_and_then, kind::observed};
-
-/// Requests for "/0", "/1", and so on.
-std::string pipelined(int count) {
-  std::string all;
-  for (int n = 0; n < count; ++n) all += "GET /" + std::to_string(n) + " HTTP/1.1\r\nHost: a\r\n\r\n";
-  return all;
-}
 
 /// Answers "/N" with N, and records how many requests it answers between two turns of another task.
 struct counted_requests {
@@ -56,14 +50,19 @@ struct counted_requests {
     return response::text(std::string(r.path().substr(1)));
   }
 
-  /// Another task, which is always ready. `each_turn(*this)` runs in it.
-  template <class Function>
-  gyre::task<> run_beside(Function each_turn) {
-    for (;;) {
-      if (std::exchange(since_others, 0) > 0) ++turns;
-      each_turn(*this);
-      co_await gyre::yield();
-    }
+  /// Runs `body` beside another task, which is always ready. `each_turn()` runs in that task.
+  template <class Body>
+  gyre::task<> run_with_others(Body body) {
+    auto others = [this]() -> gyre::task<> {
+      for (;;) {
+        if (std::exchange(since_others, 0) > 0) ++turns;
+        each_turn();
+        co_await gyre::yield();
+      }
+    };
+    auto beside = gyre::spawn(others);
+    co_await body();
+    each_turn = [] {};  // it may have used objects of the body
   }
 
   kind of;
@@ -72,39 +71,8 @@ struct counted_requests {
   int most = 0;   // requests between two turns of the other task
   int turns = 0;  // of the other task after requests
   exchange_log heard;
+  std::function<void()> each_turn = [] {};
 };
-
-template <class Client>
-gyre::task<> expect_answers(Client& client, int begin, int end) {
-  for (int n = begin; n < end; ++n) {
-    const http_answer answer = co_await client.answer();
-    CO_ASSERT_EQ(answer.body, std::to_string(n));
-  }
-}
-
-/// Reads answers until the connection ends. Returns how many there were. All must be whole and in order.
-template <class Client>
-gyre::task<int> answers_until_end(Client& client, bool expect_close) {
-  const std::string text = co_await client.rest();
-  std::string_view left = text;
-  int count = 0;
-  bool last = false;
-  while (!left.empty()) {
-    EXPECT_FALSE(last);
-    const auto head = left.find("\r\n\r\n");
-    const std::string body = std::to_string(count);
-    if (head == std::string_view::npos || !left.starts_with("HTTP/1.1 200") ||
-        !left.substr(head + 4).starts_with(body)) {
-      ADD_FAILURE() << "answer " << count << " of " << text.size() << " bytes: " << left.substr(0, 300);
-      break;
-    }
-    last = left.substr(0, head).find("Connection: close") != std::string_view::npos;
-    left.remove_prefix(head + 4 + body.size());
-    ++count;
-  }
-  EXPECT_EQ(last, expect_close);
-  co_return count;
-}
 
 /// Runs `body(counted_requests&, socket_server&)` for each kind of handler.
 template <class Body>
@@ -112,41 +80,29 @@ void run_on_sockets_for_all_kinds(Body body) {
   for (const kind each : all_kinds) {
     counted_requests app(each);
     SCOPED_TRACE(static_cast<int>(each));
-    run_on_sockets(app.options(), [&](socket_server& here) -> gyre::task<> { co_await body(app, here); });
+    run_on_sockets(app.options(), [&](socket_server& here) -> gyre::task<> {
+      auto run = [&]() -> gyre::task<> { co_await body(app, here); };
+      co_await app.run_with_others(run);
+    });
   }
 }
 
 }  // namespace
 
 TEST(request_turns, other_tasks_run_after_32_pipelined_requests) {
-  run_on_sockets_for_all_kinds([](counted_requests& app, socket_server& here) -> gyre::task<> {
-    auto nothing = [](counted_requests&) {};
-    auto beside = gyre::spawn(app.run_beside(nothing));
-    auto client = co_await here.connect();
-    co_await client.send(pipelined(all_requests));
-    co_await expect_answers(client, 0, all_requests);
-    EXPECT_EQ(app.handled, all_requests);
-    EXPECT_LE(app.most, max_in_turn);
-    beside.cancel();
-    co_await beside.wait();
-  });
-}
-
-TEST(request_turns, other_tasks_run_after_32_pipelined_requests_of_a_given_connection) {
   for (const kind each : all_kinds) {
-    counted_requests app(each);
-    run_virtual([&]() -> gyre::task<> {
-      auto nothing = [](counted_requests&) {};
-      auto beside = gyre::spawn(app.run_beside(nothing));
-      memory_server here(app.options());
-      auto client = here.connect();
-      co_await client.send(pipelined(all_requests));
-      co_await expect_answers(client, 0, all_requests);
+    for (const bool in_memory : connections_in_memory()) {
+      counted_requests app(each);
+      run_with_client(in_memory, app.options(), [&](auto&, auto& client) -> gyre::task<> {
+        auto pipeline = [&]() -> gyre::task<> {
+          co_await client.send(pipelined(all_requests));
+          co_await expect_answers(client, 0, all_requests);
+        };
+        co_await app.run_with_others(pipeline);
+      });
       EXPECT_EQ(app.handled, all_requests);
       EXPECT_LE(app.most, max_in_turn);
-      beside.cancel();
-      co_await beside.wait();
-    });
+    }
   }
 }
 
@@ -189,21 +145,19 @@ TEST(request_turns, answers_leave_at_the_end_of_each_turn) {
   run_on_sockets_for_all_kinds([](counted_requests& app, socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     std::string seen;
-    auto read = [&](counted_requests& of) {
+    app.each_turn = [&] {
       char buffer[65'536];
       const auto size = ::recv(client.stream().native_descriptor(), buffer, sizeof(buffer), MSG_DONTWAIT);
       if (size > 0) seen.append(buffer, static_cast<std::size_t>(size));
       const int late = max_in_turn + 1;
-      const std::string oldest = "\r\n\r\n" + std::to_string(of.handled - 1 - late) + "HTTP/1.1";
-      if (of.handled > late && of.handled < all_requests) EXPECT_NE(seen.find(oldest), std::string::npos) << of.handled;
+      const std::string oldest = "\r\n\r\n" + std::to_string(app.handled - 1 - late) + "HTTP/1.1";
+      if (app.handled > late && app.handled < all_requests)
+        EXPECT_NE(seen.find(oldest), std::string::npos) << app.handled;
     };
     const std::string requests = pipelined(all_requests);
     EXPECT_EQ(::send(client.stream().native_descriptor(), requests.data(), requests.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(requests.size()));
-    auto beside = gyre::spawn(app.run_beside(read));
     while (app.handled < all_requests) co_await gyre::yield();
-    beside.cancel();
-    co_await beside.wait();
     EXPECT_GE(app.turns, all_requests / max_in_turn);
   });
 }
@@ -213,7 +167,6 @@ TEST(request_turns, many_clients_that_pipeline_all_get_their_answers_in_order) {
     choices random(seed);
     counted_requests app(all_kinds[random.below(4)]);
     run_on_sockets(app.options(), [&](socket_server& here) -> gyre::task<> {
-      auto beside = gyre::spawn(app.run_beside([](counted_requests&) {}));
       auto run_client = [&](int count, std::size_t piece) -> gyre::task<> {
         auto client = co_await here.connect();
         const std::string requests = pipelined(count);
@@ -235,10 +188,11 @@ TEST(request_turns, many_clients_that_pipeline_all_get_their_answers_in_order) {
         const std::size_t piece = random.one_in(4) ? random.between(1, 60) : random.between(61, 20'000);
         clients.push_back(gyre::spawn(run_client(count, piece)));
       }
-      for (auto& each : clients) co_await each;
+      auto wait = [&]() -> gyre::task<> {
+        for (auto& each : clients) co_await each;
+      };
+      co_await app.run_with_others(wait);
       EXPECT_EQ(app.handled, expected);
-      beside.cancel();
-      co_await beside.wait();
     });
   });
 }
@@ -251,19 +205,19 @@ TEST(request_turns, a_connection_cancelled_between_two_turns_has_sent_whole_answ
       counted_requests app(each);
       run_virtual([&]() -> gyre::task<> {
         given_connection here(app.options());
-        auto cancel = [&](counted_requests& of) {
-          if (of.turns == turn && of.handled < all_requests) here.serving.cancel();
+        app.each_turn = [&] {
+          if (app.turns == turn && app.handled < all_requests) here.serving.cancel();
         };
-        auto beside = gyre::spawn(app.run_beside(cancel));
-        co_await here.client.send(pipelined(all_requests));
-        const int count = co_await answers_until_end(here.client, false);
-        co_await here.serving.wait();
-        EXPECT_LT(app.handled, all_requests);
-        EXPECT_LE(count, app.handled);
-        EXPECT_GE(count, app.handled - max_in_turn);  // those of the cancelled write
-        EXPECT_EQ(here.server.connections(), 0U);
-        beside.cancel();
-        co_await beside.wait();
+        auto pipeline = [&]() -> gyre::task<> {
+          co_await here.client.send(pipelined(all_requests));
+          const int count = co_await answers_until_end(here.client, false);
+          co_await here.serving.wait();
+          EXPECT_LT(app.handled, all_requests);
+          EXPECT_LE(count, app.handled);
+          EXPECT_GE(count, app.handled - max_in_turn);  // those of the cancelled write
+          EXPECT_EQ(here.server.connections(), 0U);
+        };
+        co_await app.run_with_others(pipeline);
       });
     }
   }
@@ -272,10 +226,9 @@ TEST(request_turns, a_connection_cancelled_between_two_turns_has_sent_whole_answ
 TEST(request_turns, a_server_that_drains_between_two_turns_answers_every_request_that_it_has_begun) {
   run_on_sockets_for_all_kinds([](counted_requests& app, socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    auto stop = [&](counted_requests& of) {
-      if (of.turns == 3) here.tell_to_stop();
+    app.each_turn = [&] {
+      if (app.turns == 3) here.tell_to_stop();
     };
-    auto beside = gyre::spawn(app.run_beside(stop));
     co_await client.send(pipelined(all_requests));
     const int count = co_await answers_until_end(client, true);
     EXPECT_EQ(count, app.handled);
@@ -283,24 +236,19 @@ TEST(request_turns, a_server_that_drains_between_two_turns_answers_every_request
     EXPECT_LT(count, all_requests);
     client.close();
     co_await here.stopped();
-    beside.cancel();
-    co_await beside.wait();
   });
 }
 
 TEST(request_turns, a_client_that_finishes_sending_between_two_turns_gets_all_answers) {
   run_on_sockets_for_all_kinds([](counted_requests& app, socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    auto half_close = [&](counted_requests& of) {
-      if (of.turns == 3) ::shutdown(client.stream().native_descriptor(), SHUT_WR);
+    app.each_turn = [&] {
+      if (app.turns == 3) ::shutdown(client.stream().native_descriptor(), SHUT_WR);
     };
-    auto beside = gyre::spawn(app.run_beside(half_close));
     co_await client.send(pipelined(all_requests));
     const int count = co_await answers_until_end(client, false);
     EXPECT_EQ(count, all_requests);
     EXPECT_EQ(app.handled, all_requests);
-    beside.cancel();
-    co_await beside.wait();
   });
 }
 
@@ -308,17 +256,14 @@ TEST(request_turns, a_client_that_resets_between_two_turns_ends_its_connection_a
   run_on_sockets_for_all_kinds([](counted_requests& app, socket_server& here) -> gyre::task<> {
     auto other = co_await here.connect();
     auto client = co_await here.connect();
-    auto leave = [&](counted_requests& of) {
-      if (of.turns == 3 && client.stream().is_open()) reset(client);
+    app.each_turn = [&] {
+      if (app.turns == 3 && client.stream().is_open()) reset(client);
     };
-    auto beside = gyre::spawn(app.run_beside(leave));
     co_await client.send(pipelined(all_requests));
     while (here.server().connections() != 1) co_await gyre::sleep(1ms);
     EXPECT_LE(app.handled, all_requests);
     co_await other.send(pipelined(100));
     co_await expect_answers(other, 0, 100);
-    beside.cancel();
-    co_await beside.wait();
   });
 }
 
