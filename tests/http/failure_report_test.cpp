@@ -1,4 +1,4 @@
-// tests/http/failure_report_test.cpp: the report that an operator gets when a handler has failed.
+// tests/http/failure_report_test.cpp: the answer and the report when a handler has failed.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/http_client.hpp"
@@ -97,4 +97,45 @@ TEST(failure_report, is_one_line_that_names_no_place_in_the_library) {
                             std::source_location::current().file_name();
   EXPECT_TRUE(text.starts_with(begin)) << text;
   EXPECT_TRUE(text.ends_with(" failed: no\n")) << text;
+}
+
+TEST(failure_report, an_exception_is_answered_with_500_without_detail_and_reported) {
+  auto fail = [](http::request&) -> gyre::task<response> {
+    co_await gyre::yield();
+    throw std::runtime_error("the password is 1234");
+  };
+  run_in_memory(options_for(fail), [](memory_server& here) -> gyre::task<> {
+    reports heard;
+    auto client = here.connect();
+    for (int i = 0; i < 2; ++i) {
+      const auto answer = co_await client.ask(hello_request);
+      EXPECT_EQ(answer.status, 500);
+      EXPECT_EQ(answer.body, "Internal Server Error\n");
+    }
+    EXPECT_EQ(heard.texts, (std::vector<std::string>{"the password is 1234", "the password is 1234"}));
+    EXPECT_EQ(heard.names, (std::vector<std::string>{"GET /", "GET /"}));
+  });
+}
+
+TEST(failure_report, a_handler_that_throws_before_it_is_awaited_is_answered_too) {
+  auto fail = [](http::request&) -> response { throw http::status_error(418, "short and stout"); };
+  run_in_memory(options_for(fail), [](memory_server& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.status, 418);
+    EXPECT_EQ(answer.body, "short and stout\n");
+  });
+}
+
+TEST(failure_report, a_status_that_no_answer_can_have_becomes_500) {
+  auto fail = [](http::request& r) -> response {
+    throw http::status_error(r.path() == "/low" ? 100 : r.path() == "/high" ? 1000 : 204);
+  };
+  run_in_memory(options_for(fail), [](memory_server& here) -> gyre::task<> {
+    const auto low = co_await here.get("/low");
+    EXPECT_EQ(low.status, 500);
+    const auto high = co_await here.get("/high");
+    EXPECT_EQ(high.status, 500);
+    const auto empty = co_await here.get("/");
+    EXPECT_EQ(empty.status, 204);
+  });
 }
