@@ -43,8 +43,7 @@ TEST(adopted_task, ends_before_the_server_skips_the_rest_of_the_body) {
     co_await gyre::yield();
     co_return response::text("early");
   };
-  run_in_memory(options_for(answer), [&](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(answer), [&](memory_client& client) -> gyre::task<> {
     for (int i = 0; i < 3; ++i) {
       co_await client.send(begun);
       EXPECT_EQ((co_await client.answer()).body, "early");
@@ -62,8 +61,7 @@ TEST(adopted_task, ends_before_the_answer_to_a_failure) {
     co_await gyre::yield();
     throw http::status_error(409, "no");
   };
-  run_in_memory(options_for(fail), [&](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(fail), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(begun);
     EXPECT_EQ((co_await client.answer()).status, 409);
     EXPECT_TRUE(read.ended);
@@ -81,8 +79,7 @@ TEST(adopted_task, ends_when_the_time_of_the_handler_is_over) {
   };
   http::server_options options = options_for(wait);
   options.timeouts.handler = 1s;
-  run_in_memory(std::move(options), [&](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(std::move(options), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(begun);
     EXPECT_EQ((co_await client.answer()).status, 503);
     EXPECT_TRUE(read.ended);
@@ -100,8 +97,7 @@ TEST(adopted_task, goes_on_while_the_body_of_the_response_is_made) {
       co_await out.write(read.body);
     });
   };
-  run_in_memory(options_for(echo), [&](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(echo), [&](memory_client& client) -> gyre::task<> {
     for (int i = 0; i < 2; ++i) {
       co_await client.send(begun);
       while (!client.received().contains("begun ")) {

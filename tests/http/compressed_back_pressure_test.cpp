@@ -116,8 +116,7 @@ TEST(compressed_back_pressure, a_file_that_is_compressed_waits_for_a_client_that
       co_await out.send_file(file, 0, hexadecimal().size());
       sent = true;
     };
-    run_in_memory(options_for(compressed_stream(produce)), [&](memory_server& here) -> gyre::task<> {
-      auto client = here.connect();
+    run_client(options_for(compressed_stream(produce)), [&](memory_client& client) -> gyre::task<> {
       co_await client.send(get_coded(coding));
       co_await gyre::sleep(20s);
       EXPECT_FALSE(sent) << coding;

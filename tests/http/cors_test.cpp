@@ -3,20 +3,14 @@
 
 #include <gyre/http/router.hpp>
 #include <gyre/http/status_error.hpp>
-#include <gyre/testing/http_test_client.hpp>
 
 #include "tests/http/http_client.hpp"
 #include "tests/http/owned_fields.hpp"
-#include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
 
-namespace http = gyre::http;
+using namespace gyre_test;
 using gyre::task;
-using gyre::testing::http_answer;
-using gyre_test::http_test_client;
-using gyre_test::owned_fields;
-using gyre_test::run_virtual;
 
 namespace {
 

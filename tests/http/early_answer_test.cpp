@@ -35,8 +35,7 @@ TEST(early_answer, does_not_wait_for_the_rest_of_the_body) {
   for (const std::string& request :
        {begun_body(""), begun_body("", ""), begun_body("Connection: close\r\n"), chunked,
         std::string("POST / HTTP/1.0\r\nContent-Length: 10\r\n\r\n012"), begun_body("Expect: 100-continue\r\n", "")}) {
-    run_in_memory(patient_for(5s), [&](memory_server& server) -> gyre::task<> {
-      auto client = server.connect();
+    run_client(patient_for(5s), [&](memory_client& client) -> gyre::task<> {
       co_await client.send(request);
       const auto late = co_await time_of_answer(client, 403);
       EXPECT_EQ(late, 0s) << request;
@@ -52,8 +51,7 @@ TEST(early_answer, a_handler_whose_time_is_over_does_not_wait_for_the_body) {
   for (const char* const more : {"", "Connection: close\r\n"}) {
     http::server_options options = patient_for(5s, slow);
     options.timeouts.handler = 1s;
-    run_in_memory(std::move(options), [&](memory_server& server) -> gyre::task<> {
-      auto client = server.connect();
+    run_client(std::move(options), [&](memory_client& client) -> gyre::task<> {
       co_await client.send(begun_body(more));
       const auto late = co_await time_of_answer(client, 503);
       EXPECT_EQ(late, 1s);
@@ -66,8 +64,7 @@ TEST(early_answer, a_time_limit_around_a_handler_does_not_wait_for_the_body) {
     http::router routes;
     routes.use(http::handler_timeout({.limit = 1s}));
     routes.post("/", echo_body);
-    run_in_memory(patient_for(5s, std::move(routes)), [&](memory_server& server) -> gyre::task<> {
-      auto client = server.connect();
+    run_client(patient_for(5s, std::move(routes)), [&](memory_client& client) -> gyre::task<> {
       co_await client.send(begun_body(more));
       const auto late = co_await time_of_answer(client, 503);
       EXPECT_EQ(late, 1s);
@@ -76,8 +73,7 @@ TEST(early_answer, a_time_limit_around_a_handler_does_not_wait_for_the_body) {
 }
 
 TEST(early_answer, keeps_the_connection_when_the_rest_comes) {
-  run_in_memory(patient_for(5s), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(patient_for(5s), [](memory_client& client) -> gyre::task<> {
     for (int i = 0; i < 3; ++i) {
       co_await client.send(begun_body(""));
       (void)co_await time_of_answer(client, 403);
@@ -90,8 +86,7 @@ TEST(early_answer, keeps_the_connection_when_the_rest_comes) {
 }
 
 TEST(early_answer, comes_before_the_answers_to_requests_that_follow_the_body) {
-  run_in_memory(patient_for(5s, ignore_body), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(patient_for(5s, ignore_body), [](memory_client& client) -> gyre::task<> {
     co_await client.send(hello_request + begun_body(""));
     (void)co_await time_of_answer(client, 200);
     (void)co_await time_of_answer(client, 200);
@@ -114,8 +109,7 @@ TEST(early_answer, to_an_earlier_request_does_not_wait_for_a_body_that_a_later_h
     return response::stream(produce);
   };
   routes.post("/in-pieces", in_pieces);
-  run_in_memory(options_for(std::move(routes)), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(std::move(routes)), [](memory_client& client) -> gyre::task<> {
     co_await client.send(hello_request + begun_body(""));
     (void)co_await time_of_answer(client, 200);
     co_await client.send("3456789" + hello_request +
@@ -132,8 +126,7 @@ TEST(early_answer, to_an_earlier_request_does_not_wait_for_a_body_that_a_later_h
 }
 
 TEST(early_answer, ends_the_connection_when_the_rest_does_not_come_in_time) {
-  run_in_memory(patient_for(5s), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(patient_for(5s), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_body(""));
     (void)co_await time_of_answer(client, 403);
     const auto begin = gyre::now();
@@ -144,8 +137,7 @@ TEST(early_answer, ends_the_connection_when_the_rest_does_not_come_in_time) {
 }
 
 TEST(early_answer, gives_the_rest_half_a_minute_at_most_even_if_it_drips) {
-  run_in_memory(patient_for(1h), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(patient_for(1h), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Content-Length: 1000\r\n\r\n");
     (void)co_await time_of_answer(client, 403);
     const auto begin = gyre::now();
@@ -166,8 +158,7 @@ TEST(early_answer, gives_the_rest_half_a_minute_at_most_even_if_it_drips) {
 TEST(early_answer, gives_the_rest_only_the_time_that_the_handler_has_left) {
   http::server_options options = patient_for(20s);
   options.timeouts.handler = 3s;
-  run_in_memory(std::move(options), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_body(""));
     const auto begin = gyre::now();
     (void)co_await time_of_answer(client, 403);
@@ -178,8 +169,7 @@ TEST(early_answer, gives_the_rest_only_the_time_that_the_handler_has_left) {
 
 TEST(early_answer, to_a_body_that_is_too_long_to_be_skipped_says_that_the_connection_ends) {
   for (const char* const length : {"65537", "9000000000"})
-    run_in_memory(patient_for(5s), [&](memory_server& server) -> gyre::task<> {
-      auto client = server.connect();
+    run_client(patient_for(5s), [&](memory_client& client) -> gyre::task<> {
       const auto answer = co_await client.ask(begun_post + "Content-Length: " + length + "\r\n\r\n01");
       EXPECT_EQ(answer.field("Connection"), "close");
       co_await client.expect_end();
@@ -187,8 +177,7 @@ TEST(early_answer, to_a_body_that_is_too_long_to_be_skipped_says_that_the_connec
 }
 
 TEST(early_answer, ends_the_connection_when_a_chunked_rest_is_too_long) {
-  run_in_memory(patient_for(5s), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(patient_for(5s), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Transfer-Encoding: chunked\r\n\r\n");
     (void)co_await time_of_answer(client, 403);
     auto sending = gyre::spawn(client.send("20000\r\n" + std::string(0x20000, 'x')));
@@ -198,8 +187,7 @@ TEST(early_answer, ends_the_connection_when_a_chunked_rest_is_too_long) {
 }
 
 TEST(early_answer, ends_the_connection_when_the_rest_is_malformed) {
-  run_in_memory(patient_for(5s), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(patient_for(5s), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Transfer-Encoding: chunked\r\n\r\n");
     (void)co_await time_of_answer(client, 403);
     co_await client.send("no chunk\r\n" + hello_request);
@@ -211,8 +199,7 @@ TEST(early_answer, is_logged_before_the_rest_comes) {
   exchange_log log;
   http::server_options options = patient_for(5s);
   options.observer = &log;
-  run_in_memory(std::move(options), [&](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(std::move(options), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_body(""));
     (void)co_await time_of_answer(client, 403);
     EXPECT_EQ(log.statuses, std::vector{403});

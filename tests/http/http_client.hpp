@@ -332,6 +332,14 @@ inline void run_in_memory(http::server_options options, body_ref<memory_server&>
   });
 }
 
+/// Runs `body(memory_client&)` with one connection, on virtual time.
+inline void run_client(http::server_options options, body_ref<memory_client&> body) {
+  run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
+    co_await body(client);
+  });
+}
+
 /// A server and the one connection in memory that it has been given.
 struct given_connection {
   explicit given_connection(http::server_options options) : given_connection(std::move(options), gyre::memory_pair()) {}

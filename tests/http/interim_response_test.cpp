@@ -27,8 +27,7 @@ gyre::task<response> hints(http::request& r) {
 }  // namespace
 
 TEST(interim_response, reaches_the_client_before_the_response) {
-  run_in_memory(options_for(hints), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(hints), [](memory_client& client) -> gyre::task<> {
     const auto begin = gyre::now();
     co_await client.send(hello_request);
     const bool more = co_await client.receive();
@@ -42,8 +41,7 @@ TEST(interim_response, reaches_the_client_before_the_response) {
 }
 
 TEST(interim_response, is_not_sent_to_a_client_of_http_1_0) {
-  run_in_memory(options_for(hints), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(hints), [](memory_client& client) -> gyre::task<> {
     co_await client.send("GET / HTTP/1.0\r\n\r\n");
     const std::string all = co_await client.rest();
     EXPECT_TRUE(all.starts_with("HTTP/1.1 200 OK\r\n")) << all;
@@ -52,8 +50,7 @@ TEST(interim_response, is_not_sent_to_a_client_of_http_1_0) {
 }
 
 TEST(interim_response, waits_for_earlier_responses) {
-  run_in_memory(options_for(hints), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(hints), [](memory_client& client) -> gyre::task<> {
     co_await client.send(hello_request + hello_request);
     const std::string all = co_await client.rest();
     const std::size_t first = all.find("\r\n\r\nsent");
@@ -147,8 +144,7 @@ TEST(interim_response, with_another_status_or_with_framing_is_refused) {
     }
     co_return response::text("refused");
   };
-  run_in_memory(options_for(wrong), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(wrong), [](memory_client& client) -> gyre::task<> {
     co_await client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     const std::string all = co_await client.rest();
     EXPECT_TRUE(all.starts_with("HTTP/1.1 200 OK\r\n")) << all;

@@ -212,8 +212,7 @@ TEST_F(open_files_test, the_observer_hears_of_each_small_file_of_a_batch) {
   routes.get("/{path...}", http::static_files(root_.string(), options_));
   http::server_options all = options_for(std::move(routes));
   all.observer = &heard;
-  run_in_memory(std::move(all), [&](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(all), [&](memory_client& client) -> gyre::task<> {
     for (int round = 0; round < 2; ++round) {  // in the second one, the files are open
       co_await client.send(get_request("/a") + "HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n" + get_request("/b") +
                            get_request("/b") + get_request("/a", "Range: bytes=2-4\r\n"));

@@ -47,9 +47,7 @@ TEST(protocol_switch, the_other_protocol_begins_with_what_was_sent_behind_the_he
 
 TEST(protocol_switch, works_over_any_stream_and_behind_other_answers) {
   auto some = [](http::request& r) { return r.upgrade().empty() ? response::text("plain") : switches(r); };
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for(some));
-    auto client = server.connect();
+  run_client(options_for(some), [&](memory_client& client) -> gyre::task<> {
     const auto plain = co_await client.ask(hello_request + upgrade + "A");
     EXPECT_EQ(plain.body, "plain");
     const auto answer = co_await client.answer();
@@ -65,8 +63,7 @@ TEST(protocol_switch, connect_opens_a_tunnel_with_200_whatever_status_was_left) 
     EXPECT_EQ(r.host(), "db.example:5432");
     return response::switch_protocols("", shout);
   };
-  run_in_memory(options_for(tunnel), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(options_for(tunnel), [](memory_client& client) -> gyre::task<> {
     const auto answer =
         co_await client.ask("CONNECT db.example:5432 HTTP/1.1\r\nHost: db.example:5432\r\n\r\nA", "CONNECT");
     EXPECT_EQ(answer.status, 200);
@@ -80,8 +77,7 @@ TEST(protocol_switch, connect_opens_a_tunnel_with_200_whatever_status_was_left) 
 
 TEST(protocol_switch, connect_that_is_refused_is_an_ordinary_answer) {
   auto refuse = [](http::request&) { return response::switch_protocols("", shout).set_status(403); };
-  run_in_memory(options_for(refuse), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(options_for(refuse), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request, "CONNECT");
     EXPECT_EQ(answer.status, 403);
     EXPECT_EQ(answer.field("Content-Length"), "0");
@@ -97,8 +93,7 @@ TEST(protocol_switch, connect_that_is_answered_like_another_method_is_refused_wi
       if (waits) co_await gyre::sleep(1s);
       co_return response::text("hello").add_field("X", "1");
     };
-    run_in_memory(options_for(ordinary), [](memory_server& here) -> gyre::task<> {
-      auto client = here.connect();
+    run_client(options_for(ordinary), [](memory_client& client) -> gyre::task<> {
       const auto answer = co_await client.ask("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request, "CONNECT");
       EXPECT_EQ(answer.status, 501);
       EXPECT_EQ(answer.field("Connection"), "close");
@@ -166,8 +161,7 @@ TEST(protocol_switch, a_version_that_the_server_names_is_to_be_asked_for) {
 }
 
 TEST(protocol_switch, the_other_protocol_begins_behind_the_body_of_its_request) {
-  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(options_for(switches), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask(asking_for("shout", "Content-Length: 4\r\n") + "bodyA");
     EXPECT_EQ(answer.status, 101);
     co_await client.shutdown_write();
@@ -177,8 +171,7 @@ TEST(protocol_switch, the_other_protocol_begins_behind_the_body_of_its_request) 
 }
 
 TEST(protocol_switch, a_client_that_waits_for_100_with_its_body_gets_it_before_101) {
-  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(options_for(switches), [](memory_client& client) -> gyre::task<> {
     co_await client.send(asking_for("shout", "Content-Length: 4\r\nExpect: 100-continue\r\n"));
     (void)co_await client.receive();
     EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");

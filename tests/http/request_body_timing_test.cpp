@@ -18,9 +18,7 @@ http::server_options patient_for(std::chrono::nanoseconds time, http::handler ro
 }  // namespace
 
 TEST(request_body_timing, one_that_stops_coming_is_answered_with_408) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo_body));
-    auto client = server.connect();
+  run_client(patient_for(5s, echo_body), [](memory_client& client) -> gyre::task<> {
     const auto begin = gyre::now();
     const auto answer = co_await client.ask(begun_post + "Content-Length: 10\r\n\r\n01234");
     EXPECT_EQ(answer.status, 408);
@@ -30,9 +28,7 @@ TEST(request_body_timing, one_that_stops_coming_is_answered_with_408) {
 }
 
 TEST(request_body_timing, a_byte_now_and_then_does_not_keep_a_slow_sender_alive) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo_body));
-    auto client = server.connect();
+  run_client(patient_for(5s, echo_body), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Content-Length: 1000\r\n\r\n");
     const auto begin = gyre::now();
     auto drip = [&]() -> gyre::task<> {
@@ -51,9 +47,7 @@ TEST(request_body_timing, a_byte_now_and_then_does_not_keep_a_slow_sender_alive)
 }
 
 TEST(request_body_timing, a_steady_sender_may_take_longer_than_the_limit_in_all) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo_body));
-    auto client = server.connect();
+  run_client(patient_for(5s, echo_body), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Content-Length: 163840\r\n\r\n");
     const auto begin = gyre::now();
     for (int i = 0; i < 10; ++i) {
@@ -72,9 +66,7 @@ TEST(request_body_timing, the_time_a_handler_takes_between_reads_is_not_the_send
     co_await gyre::sleep(100s);
     co_return co_await echo_body(r);
   };
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(patient_for(5s, slow));
-    auto client = server.connect();
+  run_client(patient_for(5s, slow), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Content-Length: 4\r\n\r\nab");
     co_await gyre::sleep(102s);
     const auto answer = co_await client.ask("cd");
@@ -83,9 +75,7 @@ TEST(request_body_timing, the_time_a_handler_takes_between_reads_is_not_the_send
 }
 
 TEST(request_body_timing, the_senders_time_begins_anew_with_each_request) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo_body));
-    auto client = server.connect();
+  run_client(patient_for(5s, echo_body), [](memory_client& client) -> gyre::task<> {
     for (int i = 0; i < 3; ++i) {
       co_await client.send(begun_post + "Content-Length: 4\r\n\r\nab");
       co_await gyre::sleep(4s);
@@ -99,9 +89,7 @@ TEST(request_body_timing, the_senders_time_begins_anew_with_each_request) {
 }
 
 TEST(request_body_timing, a_client_that_waits_for_100_gets_it_when_the_body_is_read) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(echo_body));
-    auto client = server.connect();
+  run_client(options_for(echo_body), [](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-Continue\r\n\r\n");
     const bool more = co_await client.receive();
     EXPECT_TRUE(more);
@@ -115,9 +103,7 @@ TEST(request_body_timing, a_client_that_waits_for_100_gets_it_when_the_body_is_r
 }
 
 TEST(request_body_timing, a_client_that_has_sent_the_body_already_is_not_told_to_continue) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(echo_body));
-    auto client = server.connect();
+  run_client(options_for(echo_body), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello");
     EXPECT_EQ(answer.body, "hello");
     EXPECT_EQ(client.interim(), 0);
@@ -125,9 +111,7 @@ TEST(request_body_timing, a_client_that_has_sent_the_body_already_is_not_told_to
 }
 
 TEST(request_body_timing, a_handler_that_does_not_want_the_body_answers_without_asking_for_it) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(ignore_body));
-    auto client = server.connect();
+  run_client(options_for(ignore_body), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     EXPECT_EQ(answer.body, "ignored");
     EXPECT_EQ(answer.status, 200);
@@ -146,9 +130,7 @@ TEST(request_body_timing, another_expectation_is_answered_with_417) {
 }
 
 TEST(request_body_timing, a_client_of_http_1_0_is_not_told_to_continue) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(echo_body));
-    auto client = server.connect();
+  run_client(options_for(echo_body), [](memory_client& client) -> gyre::task<> {
     co_await client.send("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     co_await gyre::sleep(1s);
     co_await client.send("hello");
@@ -168,9 +150,7 @@ TEST(request_body_timing, a_stream_may_read_the_body_while_it_writes_the_answer)
     };
     return response::stream(produce);
   };
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for(echo_stream));
-    auto client = server.connect();
+  run_client(options_for(echo_stream), [&](memory_client& client) -> gyre::task<> {
     const std::string body(200'000, 'b');
     co_await client.send(begun_post + "Content-Length: 200000\r\n\r\n" + body.substr(0, 10));
     bool more = co_await client.receive();
@@ -194,9 +174,7 @@ TEST(request_body_timing, a_client_that_waits_for_100_gets_it_before_an_answer_t
     };
     return response::stream(produce);
   };
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for(read_late));
-    auto client = server.connect();
+  run_client(options_for(read_late), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     (void)co_await client.receive();
     EXPECT_TRUE(client.received().starts_with("HTTP/1.1 100 Continue\r\n\r\n")) << client.received();
@@ -214,9 +192,7 @@ TEST(request_body_timing, a_streamed_answer_that_refuses_the_body_or_one_too_lar
     return response::stream(produce).set_status(r.body().length() == 5U ? 403 : 200);
   };
   for (const char* const length : {"5", "9000000000"})
-    run_virtual([&]() -> gyre::task<> {
-      memory_server server(options_for(refuse));
-      auto client = server.connect();
+    run_client(options_for(refuse), [&](memory_client& client) -> gyre::task<> {
       const auto answer =
           co_await client.ask(begun_post + "Content-Length: " + length + "\r\nExpect: 100-continue\r\n\r\n");
       EXPECT_EQ(answer.body, "no");
@@ -250,9 +226,7 @@ TEST(request_body_timing, a_refusal_that_closes_the_connection_does_not_wait_for
     made.close_connection();
     return made;
   };
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(patient_for(5s, refuse));
-    auto client = server.connect();
+  run_client(patient_for(5s, refuse), [&](memory_client& client) -> gyre::task<> {
     const auto begin = gyre::now();
     const auto answer = co_await client.ask(begun_post + "Content-Length: 10\r\n\r\n01234");
     EXPECT_EQ(answer.status, 403);

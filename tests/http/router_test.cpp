@@ -61,9 +61,7 @@ TEST(router, a_rest_is_not_that_of_the_request_before) {
   http::router routes;
   const auto rest = [](http::request& r) { return http::response::text(std::string(r.rest_of_path())); };
   routes.get("/files/{path...}", rest).not_found(rest);
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for(std::move(routes)));
-    auto client = server.connect();
+  run_client(options_for(std::move(routes)), [&](memory_client& client) -> gyre::task<> {
     for (const auto& [target, expected] : {std::pair{"/files/a", "/a"}, {"/other", "/other"}}) {
       const auto answer = co_await client.ask("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n");
       EXPECT_EQ(answer.body, expected);

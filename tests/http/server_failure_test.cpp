@@ -107,8 +107,7 @@ TEST(server_failure, a_handler_is_cancelled_when_its_client_resets) {
 TEST(server_failure, a_reset_cancels_at_once_and_a_half_closed_connection_after_a_second) {
   for (const leave how : {leave::by_reset, leave::by_half}) {
     waiter who;
-    run_in_memory(options_for(waits_in_handler(who)), [&](memory_server& here) -> gyre::task<> {
-      auto client = here.connect();
+    run_client(options_for(waits_in_handler(who)), [&](memory_client& client) -> gyre::task<> {
       co_await client.send(hello_request);
       co_await who.began.wait();
       const auto began = gyre::now();
@@ -208,8 +207,7 @@ TEST(server_failure, a_handler_whose_time_is_over_is_cancelled_and_answered_with
   waiter who;
   http::server_options options = options_for(waits_in_handler(who));
   options.timeouts.handler = 5s;
-  run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [&](memory_client& client) -> gyre::task<> {
     const auto begin = gyre::now();
     const auto answer = co_await client.ask(hello_request + hello_request);
     EXPECT_EQ(answer.status, 503);
@@ -245,8 +243,7 @@ TEST(server_failure, a_large_answer_that_was_ready_too_late_is_sent_to_a_client_
   };
   http::server_options options = options_for(slow);
   options.timeouts.handler = 500ms;
-  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     co_await client.send(hello_request);
     co_await client.shutdown_write();
     co_await gyre::sleep(3s);
@@ -258,8 +255,7 @@ TEST(server_failure, a_body_whose_time_is_over_is_cut_off) {
   waiter who;
   http::server_options options = options_for(waits_in_stream(who));
   options.timeouts.handler = 5s;
-  run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(hello_request);
     const auto rest = co_await client.rest();
     EXPECT_TRUE(who.was_cancelled);

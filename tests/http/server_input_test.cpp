@@ -198,9 +198,7 @@ TEST(server_input, a_refusal_of_head_has_no_body) {
 }
 
 TEST(server_input, requests_before_a_malformed_one_are_answered) {
-  run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(show));
-    auto client = server.connect();
+  run_client(options_for(show), [](memory_client& client) -> gyre::task<> {
     const auto first = co_await client.ask(request_with("X: 1\r\n") + "nonsense\r\n\r\n");
     EXPECT_EQ(first.status, 200);
     const auto second = co_await client.answer();

@@ -17,8 +17,7 @@ using http::response;
 TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {
   http::server_options options = options_for(says("hello"));
   options.limits.requests_per_connection = 3;
-  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     co_await client.send(hello_request + hello_request + hello_request + hello_request);
     for (int i = 1; i <= 3; ++i) {
       const auto answer = co_await client.answer();
@@ -32,8 +31,7 @@ TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {
 TEST(server_limits, an_idle_connection_is_closed_without_a_word) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.idle = 10s;
-  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     (void)co_await client.ask(hello_request);
     const auto begin = gyre::now();
     co_await client.expect_end();
@@ -60,9 +58,7 @@ TEST(server_limits, empty_lines_behind_a_request_leave_the_connection_idle) {
 TEST(server_limits, empty_lines_do_not_keep_a_connection_open_for_ever) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.idle = 10s;
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(std::move(options));
-    auto client = server.connect();
+  run_client(std::move(options), [&](memory_client& client) -> gyre::task<> {
     (void)co_await client.ask(hello_request);
     const auto begin = gyre::now();
     auto drip = [&]() -> gyre::task<> {
@@ -82,8 +78,7 @@ TEST(server_limits, empty_lines_do_not_keep_a_connection_open_for_ever) {
 TEST(server_limits, a_head_that_begins_with_empty_lines_has_its_time) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.head = 3s;
-  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     (void)co_await client.ask(hello_request + "\r\n\r");
     const auto half_a_line = co_await client.answer();
     EXPECT_EQ(half_a_line.status, 408);
@@ -114,8 +109,7 @@ TEST(server_limits, a_client_that_sends_behind_the_last_answer_is_read_for_at_mo
 TEST(server_limits, a_connection_that_never_says_anything_is_closed_without_a_word) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.head = 3s;
-  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     const auto begin = gyre::now();
     co_await client.expect_end();
     EXPECT_EQ(since(begin), 3s);
@@ -125,8 +119,7 @@ TEST(server_limits, a_connection_that_never_says_anything_is_closed_without_a_wo
 TEST(server_limits, a_head_that_takes_too_long_is_answered_with_408_however_steadily_it_comes) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.head = 3s;
-  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     co_await client.send(hello_request);  // the limit counts from the first byte of each head
     (void)co_await client.answer();
     co_await gyre::sleep(20s);

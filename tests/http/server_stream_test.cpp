@@ -65,9 +65,7 @@ const std::string next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 /// Pieces of the client's data arrive while the handler waits. Every request is answered as it was sent.
 void expect_all_answered(const std::vector<std::string>& pieces, const std::vector<std::string>& bodies) {
   gated app;
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for(app.routes()));
-    auto client = server.connect();
+  run_client(options_for(app.routes()), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(waiting);
     co_await app.began.wait();
     auto send_rest = [&]() -> gyre::task<> {

@@ -29,8 +29,7 @@ TEST(server, keeps_a_connection_for_many_requests) {
 }
 
 TEST(server, closes_when_the_client_asks_for_it) {
-  run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(options_for(show_target), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask(get_request("/a", "Connection: close\r\n"));
     EXPECT_EQ(answer.field("Connection"), "close");
     co_await client.expect_end();
@@ -39,8 +38,7 @@ TEST(server, closes_when_the_client_asks_for_it) {
 }
 
 TEST(server, closes_behind_an_answer_to_http_1_0_unless_asked_to_stay) {
-  run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(options_for(show_target), [](memory_client& client) -> gyre::task<> {
     const auto kept = co_await client.ask("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     EXPECT_EQ(kept.field("Connection"), "keep-alive");
     const auto last = co_await client.ask("GET /b HTTP/1.0\r\n\r\n");
@@ -55,8 +53,7 @@ TEST(server, answers_pipelined_requests_in_their_order) {
     if (r.path() == "/slow") co_await gyre::sleep(1s);
     co_return show_target(r);
   };
-  run_in_memory(options_for(uneven), [](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
+  run_client(options_for(uneven), [](memory_client& client) -> gyre::task<> {
     co_await client.send(get_request("/slow") + get_request("/2") + get_request("/slow") + get_request("/4"));
     for (const char* const each : {"/slow", "/2", "/slow", "/4"}) {
       const auto answer = co_await client.answer();
@@ -83,34 +80,18 @@ TEST(server, an_answer_does_not_wait_for_a_slow_one_behind_it) {
     if (r.path() == "/2") co_await go_on.wait();
     co_return show_target(r);
   };
-  run_on_sockets(options_for(second_waits), [&](socket_server& here) -> gyre::task<> {
-    auto client = co_await here.connect();
-    const auto first = co_await client.ask(get_request("/1") + get_request("/2"));
-    EXPECT_EQ(first.body, "/1");
-    go_on.set();
-    const auto second = co_await client.answer();
-    EXPECT_EQ(second.body, "/2");
-  });
+  for (const bool in_memory : connections_in_memory())
+    run_with_client(in_memory, options_for(second_waits), [&](auto&, auto& client) -> gyre::task<> {
+      go_on.clear();
+      const auto first = co_await client.ask(get_request("/1") + get_request("/2"));
+      EXPECT_EQ(first.body, "/1");
+      go_on.set();
+      const auto second = co_await client.answer();
+      EXPECT_EQ(second.body, "/2");
+    });
 }
 
-TEST(server, an_answer_in_memory_does_not_wait_for_a_slow_one_behind_it_either) {
-  gyre::event go_on;
-  auto second_waits = [&](http::request& r) -> gyre::task<response> {
-    if (r.path() == "/2") co_await go_on.wait();
-    co_return show_target(r);
-  };
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for(second_waits));
-    auto client = server.connect();
-    const auto first = co_await client.ask(get_request("/1") + get_request("/2"));
-    EXPECT_EQ(first.body, "/1");
-    go_on.set();
-    const auto second = co_await client.answer();
-    EXPECT_EQ(second.body, "/2");
-  });
-}
-
-TEST(server, a_piece_of_a_stream_is_sent_when_it_is_made_also_in_memory) {
+TEST(server, a_piece_of_a_stream_is_sent_when_it_is_made) {
   gyre::event go_on;
   auto events = [&](http::request&) {
     auto produce = [&](http::body_writer& out) -> gyre::task<> {
@@ -120,24 +101,17 @@ TEST(server, a_piece_of_a_stream_is_sent_when_it_is_made_also_in_memory) {
     };
     return response::stream(produce, "text/event-stream");
   };
-  auto look = [&](auto& client) -> gyre::task<> {
-    go_on.clear();
-    co_await client.send(hello_request);
-    bool more = true;
-    while (more && client.received().find("first;") == std::string::npos) more = co_await client.receive();
-    EXPECT_TRUE(more);
-    go_on.set();
-    const auto answer = co_await client.answer();
-    EXPECT_EQ(answer.body, "first;second;");
-  };
-  run_on_sockets(options_for(events), [&](socket_server& here) -> gyre::task<> {
-    auto client = co_await here.connect();
-    co_await look(client);
-  });
-  run_in_memory(options_for(events), [&](memory_server& here) -> gyre::task<> {
-    auto client = here.connect();
-    co_await look(client);
-  });
+  for (const bool in_memory : connections_in_memory())
+    run_with_client(in_memory, options_for(events), [&](auto&, auto& client) -> gyre::task<> {
+      go_on.clear();
+      co_await client.send(hello_request);
+      bool more = true;
+      while (more && client.received().find("first;") == std::string::npos) more = co_await client.receive();
+      EXPECT_TRUE(more);
+      go_on.set();
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, "first;second;");
+    });
 }
 
 TEST(server, tells_handlers_what_the_request_is_and_whose) {

@@ -77,8 +77,7 @@ gyre::task<> fail_behind_a_byte(http::body_writer& out) {
 // Sends two requests, the second of which must be answered, too. Returns both answers.
 std::vector<http_answer> two_answers(http::server_options options, const std::string& request) {
   std::vector<http_answer> all;
-  run_in_memory(std::move(options), [&](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(std::move(options), [&](memory_client& client) -> gyre::task<> {
     co_await client.send(request + request);
     for (int i = 0; i < 2; ++i) {
       auto answer = co_await client.answer();
@@ -122,8 +121,7 @@ TEST(stream_failure, with_a_status_error_is_answered_with_its_status_and_not_rep
 TEST(stream_failure, keeps_the_connection_of_http_1_1_and_closes_that_of_http_1_0) {
   const auto both = two_answers(options_for(streams(fail_with_status)), hello_request);
   EXPECT_EQ(both[1].status, 404);
-  run_in_memory(options_for(streams(fail_with_status)), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(streams(fail_with_status)), [](memory_client& client) -> gyre::task<> {
     co_await client.send("GET / HTTP/1.0\r\n\r\n");
     const auto bytes = co_await client.rest();
     EXPECT_EQ(status_of(bytes), 404);
@@ -144,8 +142,7 @@ TEST(stream_failure, keeps_the_fields_that_are_not_about_the_content) {
   http::router routes;
   routes.use(http::cors({.origins = {"https://a.example"}}));
   routes.get("/", made);
-  run_in_memory(options_for(std::move(routes)), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(std::move(routes)), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask(get_request("/", "Origin: https://a.example\r\n"));
     EXPECT_EQ(answer.status, 404);
     EXPECT_EQ(answer.field("X-Request-ID"), "7");
@@ -181,8 +178,7 @@ TEST(stream_failure, inside_a_compressed_body_is_answered_too) {
   http::router routes;
   routes.use(http::compress());
   routes.get("/", streams(fail_with_status));
-  run_in_memory(options_for(std::move(routes)), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(std::move(routes)), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask(get_request("/", "Accept-Encoding: gzip\r\n"));
     EXPECT_EQ(answer.status, 404);
     EXPECT_EQ(answer.field("Content-Encoding"), "");
@@ -200,8 +196,7 @@ TEST(stream_failure, a_request_body_that_came_too_slowly_is_answered_with_408) {
   };
   http::server_options options = options_for(echo);
   options.timeouts.body = 5s;
-  run_in_memory(std::move(options), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(std::move(options), [](memory_client& client) -> gyre::task<> {
     const auto answer = co_await client.ask(begun_post + "Content-Length: 10\r\n\r\n012");
     EXPECT_EQ(answer.status, 408);
     EXPECT_EQ(answer.field("Connection"), "close");
@@ -281,8 +276,7 @@ TEST(stream_head, passes_a_compressor_when_it_is_asked_for) {
                out.send_head();
                co_await forever();
              }));
-  run_in_memory(options_for(std::move(routes)), [](memory_server& server) -> gyre::task<> {
-    auto client = server.connect();
+  run_client(options_for(std::move(routes)), [](memory_client& client) -> gyre::task<> {
     co_await client.send(get_request("/", "Accept-Encoding: gzip\r\n"));
     (void)co_await client.receive();
     EXPECT_TRUE(client.received().starts_with("HTTP/1.1 200 OK\r\n"));

@@ -29,9 +29,7 @@ response show_all(http::request& r) {
 TEST(successive_requests, have_nothing_of_the_previous_one) {
   http::router routes;
   routes.get("/items/{id}/{rest...}", show_all).get("/", show_all);
-  run_virtual([&]() -> gyre::task<> {
-    memory_server server(options_for(std::move(routes)));
-    auto client = server.connect();
+  run_client(options_for(std::move(routes)), [&](memory_client& client) -> gyre::task<> {
     const std::string first =
         "GET /items/%61b/c/d?x=1 HTTP/1.1\r\nHost: one\r\nUpgrade: h2c\r\nUpgrade: h3\r\nConnection: upgrade\r\n\r\n";
     co_await client.send(first + "GET / HTTP/1.1\r\nHost: two\r\n\r\n" + first);
