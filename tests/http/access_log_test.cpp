@@ -97,9 +97,11 @@ TEST(access_log, a_client_can_forge_no_line) {
 
 TEST(access_log, json_stays_json_whatever_comes) {
   const auto lines = logged({.format = http::log_format::json}, [](http_test_client& app) -> task<> {
-    co_await ask_as(app, "/\"{}",
-                    {"plain", "a\"b\\c", "\xff\xfe", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xed\xa0\x80", "\xc0\xaf",
-                     "\xf5\x80\x80\x80", "\xe2\x82", "a\tb", "\xf0\x8f\xbf\xbf"});
+    const std::vector<std::string> agents = {
+        "plain",        "a\"b\\c",         "\xff\xfe",         "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+        "\xed\xa0\x80", "\xc0\xaf",        "\xf5\x80\x80\x80", "\xe2\x82",
+        "a\tb",         "\xf0\x8f\xbf\xbf"};
+    co_await ask_as(app, "/\"{}", agents);
     owned_fields known = {{"Authorization", "Basic YW5uOng="}, {"X-Request-Id", "trace7"}};
     (void)co_await app.request("GET", "/known", std::move(known), "");
     (void)co_await app.exchange_bytes("\x16\x03\x01 / \"\r\n\r\n");
@@ -124,7 +126,9 @@ TEST(access_log, json_stays_json_whatever_comes) {
 
 TEST(access_log, json_shows_no_character_that_acts_on_a_terminal) {
   const auto lines = logged({.format = http::log_format::json}, [](http_test_client& app) -> task<> {
-    co_await ask_as(app, "/", {"a\u009b31mb", "a\u202egpj.exe\u2069", "a\u2028b", "a\u0085b", "\u00a0\u200d"});
+    const std::vector<std::string> agents = {"a\u009b31mb", "a\u202egpj.exe\u2069", "a\u2028b", "a\u0085b",
+                                             "\u00a0\u200d"};
+    co_await ask_as(app, "/", agents);
   });
   EXPECT_EQ(lines.size(), 5u);
   for (const std::string& line : lines) EXPECT_TRUE(is_json_object(line)) << line;

@@ -64,15 +64,6 @@ class OverTls(WithTree):
             status, _, metrics = ask(server.admin, "/metrics")  # in plain text
             self.assertEqual(status, 200)
 
-    def test_curl_gets_files_of_any_size(self):
-        with Serve(self.root, *self.pair) as server:
-            url = f"https://localhost:{server.port}"
-            for path in ("/a.txt", "/large"):
-                done = run("curl", "-sS", "--cacert", self.authority.certificate, url + path)
-                self.assertEqual((done.stderr, done.stdout), (b"", (self.root / path[1:]).read_bytes()))
-            done = run("curl", "-sS", "--cacert", self.authority.certificate, f"https://127.0.0.2:{server.port}/")
-            self.assertNotEqual(done.returncode, 0)
-
     def test_a_client_gets_the_certificate_for_the_host_that_it_asks_for(self):
         chain, key = self.authority.server("two", "two.example", "*.wild.example")
         with Serve(self.root, *self.pair, "--tls-cert", chain, "--tls-key", key, "--allow-host", "*") as server:
