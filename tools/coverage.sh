@@ -28,7 +28,7 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_T
   "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG" \
   -DGYRE_BUILD_BENCH=OFF -DGYRE_UNITY_BUILD=ON >/dev/null
 
-built() { cmake --build "$build" --target help | grep -q "^$1: phony"; }
+built() { cmake --build "$build" --target help | grep "^$1: phony" >/dev/null; }  # with -q, cmake may fail to write
 targets=()
 programs=()
 for layer in $layers; do

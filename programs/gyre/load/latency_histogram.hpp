@@ -22,7 +22,6 @@ class latency_histogram {
     if (value < min_) min_ = value;
   }
   void add(const latency_histogram& other) noexcept;
-  void clear() noexcept { *this = {}; }
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   /// The latency that a share of all do not exceed: 0.99 is the 99th percentile. 0 when there are none.

@@ -3,6 +3,7 @@
 
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/client/url.hpp>
+#include <gyre/http/characters.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/io/file_bytes.hpp>
@@ -82,11 +83,8 @@ std::string check_request_header(const std::string& text) {
 }
 
 std::pair<std::string_view, std::string_view> split_header(std::string_view text) noexcept {
-  const auto colon = text.find(':');
-  const auto name = text.substr(0, colon);
-  constexpr std::string_view space = " \t";
-  text.remove_prefix(std::min(text.find_first_not_of(space, name.size() + 1), text.size()));
-  return {name, text.substr(0, text.find_last_not_of(space) + 1)};
+  const auto colon = std::min(text.find(':'), text.size());
+  return {text.substr(0, colon), gyre::http::trim(text.substr(std::min(colon + 1, text.size())))};
 }
 
 bool has_header(const std::vector<std::string>& headers, std::string_view name) noexcept {
