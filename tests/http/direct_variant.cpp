@@ -65,6 +65,7 @@ constexpr not_direct about_more[] = {
     {"response_body.head_is_answered_with_the_head_of_get_and_no_body_of_any_kind", "chunks"},
     {"server.announces_how_long_it_keeps_an_idle_connection", "the time limits of a connection"},
     {"server.keeps_a_connection_for_many_requests", "the end of a connection"},
+    {"server_drain.the_observer_hears_of_a_*", "the end of a server"},
     {"server_failure.a_large_value_whose_time_is_over_is_cut_off", "the end of a connection"},
     {"server_input.*", "text"},
     {"server_limits.*", "the limits of connections"},

@@ -185,7 +185,8 @@ sending connection::how_to_send(const workspace& work, bool close) {
 }
 
 // True for a response that is sent with its head, and after which the connection goes on.
-bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
+[[gnu::always_inline]] inline bool connection::is_simple(const workspace& work,
+                                                         const response_state& r) const noexcept {
   constexpr std::size_t max_other_lines = 1024;
   const bool is_file = r.source == body_origin::file;
   if (!is_file && !r.is_in_memory() && r.source != body_origin::none) return false;
@@ -198,22 +199,23 @@ bool connection::is_simple(const workspace& work, const response_state& r) const
 }
 
 // Appends the response with its body. Returns false, and appends nothing, if a file has to be waited for.
-bool connection::append_simple(workspace& work, response_state& r) {
+[[gnu::always_inline]] inline bool connection::append_simple(workspace& work, response_state& r) {
   const response_plan plan(r, work.parser.method() == "HEAD", false);
   const std::size_t before = work.output.buffer().size();
   (void)response_sender(work.output, r, plan, how_to_send(work, false)).begin();
-  const std::uint64_t size = plan.has_body ? plan.length.value_or(0) : 0;
   const bool sends_file = r.source == body_origin::file && plan.has_body;
-  if (sends_file && !work.output.append_file(r.file_descriptor(), r.file_offset, size)) {
+  if (sends_file && !work.output.append_file(r.file_descriptor(), r.file_offset, plan.length.value_or(0))) {
     work.output.buffer().resize(before);
     return false;
   }
-  if (app().options.observer != nullptr) {
-    served_exchange told(app(), work.request, *this);
-    told.start_clock(began_);
-    told.note_answer(r.status, size, true);
-  }
+  if (app().options.observer != nullptr) tell_of_simple(work, r.status, plan);
   return true;
+}
+
+void connection::tell_of_simple(workspace& work, int status, const response_plan& plan) {
+  served_exchange told(app(), work.request, *this);
+  told.start_clock(began_);
+  told.note_answer(status, plan.has_body ? plan.length.value_or(0) : 0, true);
 }
 
 // Starts the handler. Most responses are small and there at once: they need no coroutine and cannot be ended early.

@@ -66,6 +66,7 @@ class connection final : private exchange_link {
   [[nodiscard]] bool answer_at_once(workspace& work);
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
   [[nodiscard]] bool append_simple(workspace& work, response_state& r);
+  [[gnu::noinline]] void tell_of_simple(workspace& work, int status, const response_plan& plan);
   [[nodiscard]] sending how_to_send(const workspace& work, bool close);
   task<next_step> serve_with_waits();
   task<next_step> answer_while_sending(workspace& work);
