@@ -106,6 +106,7 @@ task<> http_direct_state::request_source::wait() {
 
 std::vector<http::field> http_direct_state::request_source::trailers() const {
   std::vector<http::field> all;
+  all.reserve(of_.request_trailers_.size());
   for (const auto& [name, value] : of_.request_trailers_) all.push_back({name, value});
   return all;
 }
