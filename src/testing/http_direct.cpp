@@ -8,6 +8,7 @@
 #include "server/server_options_check.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -39,31 +40,42 @@ void complete(http_direct_request& request) {
 
 }  // namespace
 
+struct http_direct_app {
+  std::shared_ptr<http::application> shared;
+};
+struct http_direct_client {
+  std::shared_ptr<http_direct_state> exchange;
+};
+
 http_direct_application::http_direct_application(http::handler routes)
     : http_direct_application(answered_by(std::move(routes))) {}
 http_direct_application::http_direct_application(http::server_options options)
-    : app_(std::make_shared<http::application>(http::checked(std::move(options)))) {}
+    : app_(new http_direct_app{std::make_shared<http::application>(http::checked(std::move(options)))}) {}
+http_direct_application::http_direct_application(const http_direct_application& other)
+    : app_(new http_direct_app(*other.app_)) {}
+http_direct_application::~http_direct_application() { delete app_; }
 
 http_direct_exchange http_direct_application::begin(http_direct_request request) {
   complete(request);
-  auto state =
-      std::make_shared<http_direct_state>(std::static_pointer_cast<http::application>(app_), std::move(request));
-  spawn(http_direct_state::serve(state), {.name = "application"}).detach();
-  return http_direct_exchange(std::move(state));
+  auto state = std::make_shared<http_direct_state>(app_->shared, std::move(request));
+  http_direct_exchange made(new http_direct_client{state});
+  spawn(http_direct_state::serve(std::move(state)), {.name = "application"}).detach();
+  return made;
 }
 
-http_direct_exchange::http_direct_exchange(std::shared_ptr<http_direct_state> state) noexcept
-    : state_(std::move(state)) {}
-http_direct_exchange::~http_direct_exchange() {
-  if (state_) state_->reset();
+void http_direct_exchange::leave(http_direct_client* client) noexcept {
+  client->exchange->reset();
+  delete client;
 }
 
-GYRE_CORO_WRAPPER task<http_direct_part> http_direct_exchange::receive() { return state_->receive(); }
-GYRE_CORO_WRAPPER task<> http_direct_exchange::send(std::string piece) { return state_->send(std::move(piece)); }
+GYRE_CORO_WRAPPER task<http_direct_part> http_direct_exchange::receive() { return client_->exchange->receive(); }
+GYRE_CORO_WRAPPER task<> http_direct_exchange::send(std::string piece) {
+  return client_->exchange->send(std::move(piece));
+}
 void http_direct_exchange::finish(std::vector<std::pair<std::string, std::string>> trailers) {
-  state_->finish(std::move(trailers));
+  client_->exchange->finish(std::move(trailers));
 }
-void http_direct_exchange::close_sending() noexcept { state_->close_sending(); }
-void http_direct_exchange::reset() noexcept { state_->reset(); }
+void http_direct_exchange::close_sending() noexcept { client_->exchange->close_sending(); }
+void http_direct_exchange::reset() noexcept { client_->exchange->reset(); }
 
 }  // namespace gyre::testing

@@ -2,20 +2,21 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/server_options.hpp>
 #include <gyre/http/version.hpp>
 #include <gyre/net/address.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gyre::testing {
 
-class http_direct_state;
+struct http_direct_app;
+struct http_direct_client;
 
 /// A request to an application.
 struct http_direct_request {
@@ -45,10 +46,6 @@ struct http_direct_part {
 /// Thread: that of the loop it is used on. One task sends and one receives at a time.
 class GYRE_API http_direct_exchange {
  public:
-  http_direct_exchange(http_direct_exchange&&) noexcept = default;
-  http_direct_exchange& operator=(http_direct_exchange&&) = delete;
-  ~http_direct_exchange();
-
   /// Returns the next part of the answer.
   ///
   /// Cancel: nothing is lost. Errors: io_error with stream_errc::end_of_stream when the application gives no answer, or
@@ -71,8 +68,9 @@ class GYRE_API http_direct_exchange {
 
  private:
   friend class http_direct_application;
-  explicit http_direct_exchange(std::shared_ptr<http_direct_state> state) noexcept;
-  std::shared_ptr<http_direct_state> state_;
+  explicit http_direct_exchange(http_direct_client* made) noexcept : client_(made) {}
+  static void leave(http_direct_client* client) noexcept;
+  owned<http_direct_client*, &leave> client_;
 };
 
 /// An application whose requests need no connection. Router, middleware, handlers and static files see the same
@@ -95,12 +93,16 @@ class GYRE_API http_direct_application {
   /// same as http::server.
   explicit http_direct_application(http::server_options options);
 
+  http_direct_application(const http_direct_application& other);
+  http_direct_application& operator=(http_direct_application&&) = delete;
+  ~http_direct_application();
+
   /// Begins an exchange, whose handler runs in a task of its own. Errors: std::invalid_argument for a method, target or
   /// field that no protocol carries.
   [[nodiscard]] http_direct_exchange begin(http_direct_request request);
 
  private:
-  std::shared_ptr<void> app_;
+  http_direct_app* app_;
 };
 
 }  // namespace gyre::testing
