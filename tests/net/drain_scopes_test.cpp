@@ -197,3 +197,75 @@ TEST(drain_scopes, a_writer_that_was_closed_still_sends_what_it_has) {
     EXPECT_EQ(seen.end, "end");
   });
 }
+
+TEST(drain_scopes, a_session_that_took_over_the_stream_of_another_one_resets_it) {
+  run_virtual([]() -> task<> {
+    std::optional<gyre::tcp_stream> lobby;
+    auto handler = [&](gyre::tcp_stream peer) -> task<> {
+      if (!lobby) {
+        lobby = std::move(peer);
+        co_return;
+      }
+      gyre::tcp_stream other = std::move(*lobby);
+      co_await other.write_all("half of a mess");
+      auto waiting = read_for_ever(std::move(peer));
+      co_await std::move(waiting);
+    };
+    test_server server(handler, {.drain = 3s});
+    auto first = co_await server.connect();
+    co_await settle();
+    auto second = co_await server.connect();
+    co_await settle();
+    gyre::request_stop();
+    const outcome seen = co_await read_all_of(first);
+    EXPECT_EQ(seen.bytes, "half of a mess");
+    EXPECT_EQ(seen.end, "Connection reset by peer");
+    EXPECT_EQ((co_await read_all_of(second)).end, "Connection reset by peer");
+    co_await server.serving;
+  });
+}
+
+TEST(drain_scopes, the_stream_of_a_task_that_the_handler_has_spawned_is_reset_too) {
+  run_virtual([]() -> task<> {
+    auto handler = [](gyre::tcp_stream peer) -> task<> {
+      auto body = [&](gyre::task_group& group) -> task<> {
+        group.spawn(read_for_ever(std::move(peer)));
+        co_return;
+      };
+      co_await gyre::task_group::scope(body);
+    };
+    EXPECT_EQ((co_await cut_off_in(handler)).end, "Connection reset by peer");
+  });
+}
+
+TEST(drain_scopes, a_connection_of_its_own_that_a_session_has_opened_is_reset_too) {
+  run_virtual([]() -> task<> {
+    auto store = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto forward = [&](gyre::tcp_stream client) -> task<> {
+      auto upstream = co_await gyre::tcp_stream::connect(store.local_address());
+      while (const gyre::buffer_lease piece = co_await client.receive()) co_await upstream.write_all(piece.bytes());
+      co_await upstream.shutdown_write();
+    };
+    test_server server(forward, {.drain = 3s});
+    auto client = co_await server.connect();
+    co_await client.write_all("half of an uplo");
+    auto stored = co_await store.accept();
+    gyre::request_stop();
+    const outcome seen = co_await read_all_of(stored);
+    EXPECT_EQ(seen.bytes, "half of an uplo");
+    EXPECT_EQ(seen.end, "Connection reset by peer");
+    co_await server.serving;
+  });
+}
+
+TEST(drain_scopes, connections_that_are_not_served_any_more_are_reset) {
+  run_test([]() -> task<> {
+    test_server server(read_for_ever, {.max_connections = 1, .drain = 50ms});
+    std::vector<gyre::tcp_stream> clients;
+    for (int i = 0; i < 20; ++i) clients.push_back(co_await server.connect());
+    co_await settle();
+    gyre::request_stop();
+    co_await server.serving;
+    for (gyre::tcp_stream& each : clients) EXPECT_EQ((co_await read_all_of(each)).end, "Connection reset by peer");
+  });
+}
