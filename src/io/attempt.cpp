@@ -60,8 +60,6 @@ long call(const socket_calls& calls, const request& r) noexcept {
       return calls.accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     case opcode::connect:
       return connect_now(calls, r);
-    case opcode::send:
-      return calls.send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
     case opcode::send_message:
       return calls.sendmsg(fd, static_cast<const msghdr*>(r.address), MSG_DONTWAIT | MSG_NOSIGNAL);
     case opcode::receive_message:
@@ -93,8 +91,6 @@ long call(const socket_calls& calls, const request& r) noexcept {
 // A short transfer means that the socket is full now.
 bool was_short(const request& r, long count) noexcept {
   switch (r.code) {
-    case opcode::send:
-      return static_cast<std::size_t>(count) < r.length;
     case opcode::send_message:
       return static_cast<std::size_t>(count) < total_size(*static_cast<const message*>(r.address));
     default:
@@ -123,9 +119,22 @@ long backend::receive_now(descriptor& d, void* into, std::size_t size) noexcept 
   return count;
 }
 
+long backend::send_now(descriptor& d, const void* from, std::size_t size) noexcept {
+  long count = 0;
+  do count = calls_->sockets.send(d.fd, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (count < 0 && errno == EINTR);
+  if (count < 0) {
+    if (errno == EAGAIN) d.writable = false;
+    return -errno;
+  }
+  if (static_cast<std::size_t>(count) < size && !d.hangup) d.writable = false;
+  return count;
+}
+
 bool backend::attempt(request& r) noexcept {
-  if (r.code == opcode::receive_into) {
-    const long outcome = receive_now(*r.target, r.address, r.length);
+  if (r.code == opcode::receive_into || r.code == opcode::send) {
+    const long outcome =
+        r.code == opcode::send ? send_now(*r.target, r.address, r.length) : receive_now(*r.target, r.address, r.length);
     if (outcome == -EAGAIN) return false;
     r.result = static_cast<int>(outcome);
     return true;

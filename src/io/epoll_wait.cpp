@@ -39,47 +39,7 @@ struct epoll_backend::event_batch {
   int count = 0;
 };
 
-void epoll_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
-  const monotonic_time until = begin_wait(deadline);
-  if (until != do_not_wait || must_look()) look(until);
-  end_wait(ready);
-}
-
-monotonic_time epoll_backend::prepare_wait(monotonic_time deadline, ready_list& ready) noexcept {
-  rang_ = false;
-  const monotonic_time until = begin_wait(deadline);
-  look(do_not_wait);
-  end_wait(ready);
-  return ready.empty() && turn_.empty() && large_.empty() && bulk_.empty() && !delivered_ && !rang_ ? until
-                                                                                                    : do_not_wait;
-}
-
-// Does the work that needs no event. Returns the time until which the caller may wait.
-monotonic_time epoll_backend::begin_wait(monotonic_time deadline) noexcept {
-  delivered_ = false;
-  found_small_ = false;
-  serve_line();
-  if (!later_.empty()) {
-    retry_connects();
-    if (!later_.empty()) deadline = std::min(deadline, monotonic_now() + connect_retry_interval);
-  }
-  if (files_.outstanding()) files_.take_ended(completed_);
-  const bool something = !completed_.empty() || !turn_.empty() || !large_.empty() || !bulk_.empty() || delivered_;
-  return something ? do_not_wait : deadline;
-}
-
-void epoll_backend::end_wait(ready_list& ready) noexcept {
-  if (files_.outstanding()) files_.take_ended(completed_);
-  hand_out(ready);
-}
-
-// When there is something to hand out already, the kernel is asked only now and then.
-bool epoll_backend::must_look() noexcept {
-  if (registered_count_ == 0) return false;
-  return completed_.empty() || !bulk_.empty() || large_.has_moved() || ++calls_since_look_ >= calls_per_look;
-}
-
-void epoll_backend::hand_out(ready_list& ready) noexcept {
+inline void epoll_backend::hand_out(ready_list& ready) noexcept {
   while (!completed_.empty()) {
     auto& r = static_cast<request&>(completed_.pop_front());
     if (!is_multishot(r.code)) no_longer_in_flight(r);
@@ -89,37 +49,34 @@ void epoll_backend::hand_out(ready_list& ready) noexcept {
     hand_out_bulk(ready);
 }
 
-void epoll_backend::hand_out_bulk(ready_list& ready) noexcept {
-  auto& next = static_cast<request&>(bulk_.pop_front());
-  no_longer_in_flight(next);
-  ready.push_back(next);
+inline void epoll_backend::end_wait(ready_list& ready) noexcept {
+  if (files_.outstanding()) files_.take_ended(completed_);
+  hand_out(ready);
 }
 
-void epoll_backend::look(monotonic_time deadline) noexcept {
-  calls_since_look_ = 0;
-  event_batch batch;
-  batch.limit = event_limit();
-  batch.count = ask_kernel(batch, deadline);
-  batch_ = &batch;
-  for (int i = 0; i < batch.count; ++i) {
-    const epoll_event event = batch.events[i];
-    if (event.data.ptr == nullptr)
-      rang_ = true;
-    else
-      handle(*static_cast<descriptor*>(event.data.ptr), event.events);
+// Does the work that needs no event. Returns the time until which the caller may wait.
+[[gnu::always_inline]] inline monotonic_time epoll_backend::begin_wait(monotonic_time deadline) noexcept {
+  delivered_ = false;
+  found_small_ = false;
+  if (!turn_.empty() || !starved_.empty() || !large_.empty() || large_.has_moved()) serve_line();
+  if (!later_.empty()) {
+    retry_connects();
+    if (!later_.empty()) deadline = std::min(deadline, monotonic_now() + connect_retry_interval);
   }
-  batch_ = nullptr;
+  if (files_.outstanding()) files_.take_ended(completed_);
+  const bool something = !completed_.empty() || !turn_.empty() || !large_.empty() || !bulk_.empty() || delivered_;
+  return something ? do_not_wait : deadline;
 }
 
 // Each event may fill a buffer. Sockets that would find buffers scarce wait in the kernel instead, until tasks have
 // given some back, because such bytes are copied into allocated memory.
-int epoll_backend::event_limit() noexcept {
+inline int epoll_backend::event_limit() noexcept {
   constexpr std::uint32_t min_limit = 16;  // events that fill no buffer have to arrive, too
   return static_cast<int>(std::clamp<std::uint32_t>(buffers().before_scarce(), min_limit, event_batch::room));
 }
 
 // Returns the number of events. Returns 0 after a signal, too: the caller will wait again.
-int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexcept {
+inline int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexcept {
   const bool for_ever = deadline == wait_forever;
   monotonic_time rest = 0;
   if (!for_ever && deadline != do_not_wait) rest = std::max<monotonic_time>(0, deadline - monotonic_now());
@@ -142,17 +99,7 @@ int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexc
   return std::max(0, count);
 }
 
-// Checks early whether there is a system call to wait with.
-uring::refusal epoll_backend::try_wait() noexcept {
-  const timespec not_at_all{};
-  epoll_event event{};
-  if (::syscall(SYS_epoll_pwait2, epoll_, &event, 1, &not_at_all, nullptr, std::size_t{0}) >= 0) return {};
-  has_nanoseconds_ = false;
-  if (::epoll_wait(epoll_, &event, 1, 0) >= 0) return {};
-  return {errno, "epoll_wait"};
-}
-
-void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
+inline void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
   constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
   // A read stops at urgent data, too. Then a short read does not mean that nothing is left.
   if ((events & (ended | EPOLLPRI)) != 0) d.hangup = true;
@@ -173,6 +120,59 @@ void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
     connection_event(*writer, events);
   else
     go_on(*writer);
+}
+
+void epoll_backend::look(monotonic_time deadline) noexcept {
+  calls_since_look_ = 0;
+  event_batch batch;
+  batch.limit = event_limit();
+  batch.count = ask_kernel(batch, deadline);
+  batch_ = &batch;
+  for (int i = 0; i < batch.count; ++i) {
+    const epoll_event event = batch.events[i];
+    if (event.data.ptr == nullptr)
+      rang_ = true;
+    else
+      handle(*static_cast<descriptor*>(event.data.ptr), event.events);
+  }
+  batch_ = nullptr;
+}
+
+void epoll_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
+  const monotonic_time until = begin_wait(deadline);
+  if (until != do_not_wait || must_look()) look(until);
+  end_wait(ready);
+}
+
+monotonic_time epoll_backend::prepare_wait(monotonic_time deadline, ready_list& ready) noexcept {
+  rang_ = false;
+  const monotonic_time until = begin_wait(deadline);
+  look(do_not_wait);
+  end_wait(ready);
+  return ready.empty() && turn_.empty() && large_.empty() && bulk_.empty() && !delivered_ && !rang_ ? until
+                                                                                                    : do_not_wait;
+}
+
+// When there is something to hand out already, the kernel is asked only now and then.
+bool epoll_backend::must_look() noexcept {
+  if (registered_count_ == 0) return false;
+  return completed_.empty() || !bulk_.empty() || large_.has_moved() || ++calls_since_look_ >= calls_per_look;
+}
+
+void epoll_backend::hand_out_bulk(ready_list& ready) noexcept {
+  auto& next = static_cast<request&>(bulk_.pop_front());
+  no_longer_in_flight(next);
+  ready.push_back(next);
+}
+
+// Checks early whether there is a system call to wait with.
+uring::refusal epoll_backend::try_wait() noexcept {
+  const timespec not_at_all{};
+  epoll_event event{};
+  if (::syscall(SYS_epoll_pwait2, epoll_, &event, 1, &not_at_all, nullptr, std::size_t{0}) >= 0) return {};
+  has_nanoseconds_ = false;
+  if (::epoll_wait(epoll_, &event, 1, 0) >= 0) return {};
+  return {errno, "epoll_wait"};
 }
 
 void epoll_backend::connection_event(request& r, std::uint32_t events) noexcept {

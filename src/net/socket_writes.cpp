@@ -23,13 +23,13 @@ namespace {
 constexpr int after_cut_off = -1;  // a value of error_
 // Copying so much costs the kernel more than a system call, and the memory it comes from is still in the cache.
 constexpr std::size_t large = 8192;
+constexpr std::size_t max_bytes_of_call = std::size_t{1} << 30U;
 }  // namespace
 
 // Points the request at the remaining bytes.
 void socket_write_base::prepare() noexcept {
-  constexpr std::size_t most = std::size_t{1} << 30U;
   if (kind_ == write_kind::bytes) [[likely]]
-    length = static_cast<std::uint32_t>(std::min(most, total_ - done_));
+    length = static_cast<std::uint32_t>(std::min(max_bytes_of_call, total_ - done_));
   else if (kind_ == write_kind::buffers)
     static_cast<socket_write_vector_op&>(*this).point_at_rest();
   else
@@ -67,15 +67,23 @@ bool socket_write_base::try_now() noexcept {
 }
 
 bool socket_write_base::transfer_now() noexcept {
-  if (total_ > 0 && total_ < large && socket_state::submits_writes()) return false;
+  event_loop& loop = event_loop::current();
+  if (total_ > 0 && total_ < large && loop.prefers_submission()) return false;
   while (done_ < total_ && target->writable) {
-    prepare();
-    if (!event_loop::current().backend().attempt(*this)) return false;
-    if (result < 0) {
-      error_ = -result;
+    long count = 0;
+    if (kind_ == write_kind::bytes) [[likely]] {
+      count = loop.backend().send_now(*target, address, std::min(max_bytes_of_call, total_ - done_));
+      if (count == -EAGAIN) return false;
+    } else {
+      prepare();
+      if (!loop.backend().attempt(*this)) return false;
+      count = result;
+    }
+    if (count < 0) {
+      error_ = static_cast<int>(-count);
       return true;
     }
-    advance(static_cast<std::size_t>(result));
+    advance(static_cast<std::size_t>(count));
     if (some_) return true;
   }
   return done_ == total_;

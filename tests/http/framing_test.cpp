@@ -187,6 +187,21 @@ TEST(may_be_trailer, is_false_for_names_that_a_gateway_could_take_for_a_forbidde
     EXPECT_TRUE(http::may_be_trailer(name)) << name;
 }
 
+TEST(understand_request, a_host_is_checked_whatever_the_hosts_before_it_were) {
+  const auto error_of = [](const std::string& host) {
+    return understand("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n").error;
+  };
+  const std::string long_name = std::string(60, 'a') + ".example";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(error_of("a.example:8080"), parse_error::none);
+    EXPECT_EQ(error_of("a.example:8o80"), parse_error::bad_host);
+    EXPECT_EQ(error_of("a.example:80"), parse_error::none);
+    EXPECT_EQ(error_of(long_name), parse_error::none);
+    EXPECT_EQ(error_of(long_name + "/"), parse_error::bad_host);
+    EXPECT_EQ(error_of(""), parse_error::empty_host);
+  }
+}
+
 TEST(equal_ignoring_case, only_the_case_of_letters_is_ignored_wherever_they_stand) {
   for (const std::size_t size : {1U, 3U, 4U, 7U, 8U, 13U, 16U, 21U}) {
     for (std::size_t at = 0; at < size; ++at) {

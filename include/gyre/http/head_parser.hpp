@@ -69,6 +69,9 @@ class GYRE_API head_parser {
   parse_state fail(parse_error error) noexcept;
   [[nodiscard]] static parse_error why_too_long(std::string_view line) noexcept;
   [[nodiscard]] bool take_usual_lines(std::string_view bytes);
+  parse_state parse_lines(std::string_view bytes);
+  // Status lines are left to the general parser.
+  [[nodiscard]] bool begins_usual_line() const noexcept { return kind_ == kind::request || has_start_line_; }
   [[nodiscard]] bool parse_start_line(std::string_view line) noexcept;
   [[nodiscard]] bool parse_request_line(std::string_view line) noexcept;
   [[nodiscard]] bool parse_status_line(std::string_view line) noexcept;

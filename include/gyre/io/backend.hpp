@@ -67,6 +67,9 @@ class backend {
   /// recv(2) of `size` bytes of a stream without waiting. Returns the count, 0 at the end of the stream, or -errno.
   /// Clears the descriptor's `readable` when nothing is left to read.
   [[nodiscard]] GYRE_API long receive_now(descriptor& d, void* into, std::size_t size) noexcept;
+  /// send(2) of `size` bytes without waiting. Returns the count, or -errno. Clears the descriptor's `writable` when not
+  /// all of them were taken.
+  [[nodiscard]] GYRE_API long send_now(descriptor& d, const void* from, std::size_t size) noexcept;
 
   /// The calls of the operating system that this backend and its loop use.
   [[nodiscard]] const kernel& calls() const noexcept { return *calls_; }

@@ -124,7 +124,7 @@ std::string_view one_of_equal(std::string_view list) noexcept {
   return first;
 }
 
-seen_fields look_at(const head_parser& head) noexcept {
+[[gnu::always_inline]] inline seen_fields look_at(const head_parser& head) noexcept {
   seen_fields seen;
   seen.equal_lengths = head.is_lenient();
   for (const field& each : head.fields()) seen.see(each);
@@ -183,7 +183,8 @@ bool parse_length(std::string_view text, std::uint64_t& out) noexcept {
 parse_error understand_request(const head_parser& head, framing& out) noexcept {
   out = {};
   const seen_fields seen = look_at(head);
-  if (const parse_error error = find_body(seen, head.minor_version(), out); error != parse_error::none) return error;
+  if (seen.error != parse_error::none || seen.has_encoding || seen.length.data() != nullptr)
+    if (const parse_error error = find_body(seen, head.minor_version(), out); error != parse_error::none) return error;
   if (seen.host.data() == nullptr && head.minor_version() > 0) return parse_error::missing_host;
   if (!is_host(seen.host)) return parse_error::bad_host;
   if (!is_target_for(head.method(), head.target())) return parse_error::bad_target;

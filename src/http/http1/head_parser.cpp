@@ -87,13 +87,18 @@ parse_error head_parser::why_too_long(std::string_view line) noexcept {
 }
 
 parse_state head_parser::parse(std::string_view bytes) {
-  constexpr std::size_t besides_target = 256;  // length of a request line without its target
-  static_assert(besides_target > max_method_size);
   if (error_ != parse_error::none) return parse_state::failed;
   rebase(bytes);
-  for (;;) {
-    const bool is_status_line = !has_start_line_ && kind_ != kind::request;
-    if (searched_ == at_ && !is_status_line && take_usual_lines(bytes)) return parse_state::complete;
+  if (searched_ == at_ && begins_usual_line() && take_usual_lines(bytes)) return parse_state::complete;
+  return parse_lines(bytes);
+}
+
+// After each line, the next ones may be usual again.
+parse_state head_parser::parse_lines(std::string_view bytes) {
+  constexpr std::size_t besides_target = 256;  // length of a request line without its target
+  static_assert(besides_target > max_method_size);
+  for (bool first = true;; first = false) {
+    if (!first && begins_usual_line() && take_usual_lines(bytes)) return parse_state::complete;
     const char* const from = bytes.data() + searched_;
     const auto* const feed = static_cast<const char*>(std::memchr(from, '\n', bytes.size() - searched_));
     const std::size_t end = feed == nullptr ? bytes.size() : static_cast<std::size_t>(feed - bytes.data()) + 1;

@@ -28,7 +28,7 @@ struct response_head {
   connection_field connection = connection_field::none;
   std::string_view keep_alive = {};  // a complete line
   bool upgrade = false;              // the response has an Upgrade field
-  std::string_view body;             // appended directly after the head
+  std::string_view body = {};        // appended directly after the head
 };
 
 void append_head(std::string& out, const response_head& head);

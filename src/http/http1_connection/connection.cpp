@@ -202,7 +202,8 @@ sending connection::how_to_send(const workspace& work, bool close) {
 [[gnu::always_inline]] inline bool connection::append_simple(workspace& work, response_state& r) {
   const response_plan plan(r, work.parser.method() == "HEAD", false);
   const std::size_t before = work.output.buffer().size();
-  (void)response_sender(work.output, r, plan, how_to_send(work, false)).begin();
+  if (!append_usual_head(work.output.buffer(), r, plan, shared_.lines())) [[unlikely]]
+    (void)response_sender(work.output, r, plan, how_to_send(work, false)).begin();
   const bool sends_file = r.source == body_origin::file && plan.has_body;
   if (sends_file && !work.output.append_file(r.file_descriptor(), r.file_offset, plan.length.value_or(0))) {
     work.output.buffer().resize(before);

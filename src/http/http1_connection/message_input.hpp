@@ -50,14 +50,11 @@ class message_input {
     gathered_.append(bytes);
   }
   /// The same for bytes in a lent buffer. Of a large one, which holds most of a body, only the beginning is copied.
-  void append(buffer_lease&& bytes) {
-    const std::string_view beginning = bytes.text().substr(0, gathered_at_once);
-    append(beginning);
-    bytes.consume(beginning.size());
-    if (bytes.empty())
-      bytes.release();
-    else
-      lease_ = std::move(bytes);
+  [[gnu::always_inline]] void append(buffer_lease&& bytes) {
+    append(bytes.text().substr(0, gathered_at_once));
+    if (bytes.size() <= gathered_at_once) return bytes.release();
+    bytes.consume(gathered_at_once);
+    lease_ = std::move(bytes);
   }
   /// Appends what is left of that buffer, for a head that goes on there. Returns false when there is nothing.
   bool append_rest() {
@@ -110,6 +107,7 @@ class message_input {
   static constexpr std::size_t progress = std::size_t{16} << 10U;
   static constexpr std::size_t gathered_at_once = std::size_t{16} << 10U;
   void drop_used() noexcept {
+    if (begin_ == 0) return;
     gathered_.erase(0, begin_);
     begin_ = 0;
   }

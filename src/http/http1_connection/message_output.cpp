@@ -141,6 +141,7 @@ void message_output::send_now(write_hint hint) noexcept {
     return;
   }
   sent_ += static_cast<std::size_t>(sent);
+  if (static_cast<std::size_t>(sent) == buffer_.size()) return buffer_.clear();
   buffer_.erase(0, static_cast<std::size_t>(sent));
 }
 

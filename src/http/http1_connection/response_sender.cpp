@@ -59,6 +59,18 @@ void choose_lines(response_head& head, const sending& how, const own_lines& own,
 
 }  // namespace
 
+bool append_usual_head(std::string& out, const response_state& r, const response_plan& plan,
+                       const server_lines& lines) {
+  if (own_lines_of(r.fields).any()) return false;
+  append_head(out, {.status = r.status,
+                    .common_fields = lines.all,
+                    .media_type = r.media_type,
+                    .fields = r.fields,
+                    .length = plan.length,
+                    .body = plan.has_body && r.is_in_memory() ? r.bytes() : std::string_view()});
+  return true;
+}
+
 exchange_link::begun response_sender::begin() {
   if (plan_.is_open && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the body ends with the connection
   response_head head{.status = response_.status,

@@ -16,6 +16,12 @@ struct sending {
   bool http_1_0 = false;  // the client does not know chunks, and needs keep-alive announced
 };
 
+/// Appends the head of a response, and its body if that is in memory, when the connection goes on after it, the client
+/// knows HTTP/1.1, and the length is known. Returns false, and appends nothing, if the response has fields that replace
+/// those of the server.
+[[nodiscard]] bool append_usual_head(std::string& out, const response_state& r, const response_plan& plan,
+                                     const server_lines& lines);
+
 /// Writes the head of a response.
 class response_sender {
  public:

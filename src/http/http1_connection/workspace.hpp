@@ -48,7 +48,8 @@ class workspaces {
   /// Returns the workspace when it is destroyed.
   class lent {
    public:
-    lent(workspaces& all, const server_limits& limits, const server_timeouts& timeouts, transport& use)
+    [[gnu::always_inline]] lent(workspaces& all, const server_limits& limits, const server_timeouts& timeouts,
+                                transport& use)
         : all_(all), work_(&all.take(limits, timeouts)) {
       work_->parser.reset();
       work_->input.attach(use);
@@ -58,7 +59,7 @@ class workspaces {
     lent(workspaces& all, workspace& work) noexcept : all_(all), work_(&work) {}
     lent(const lent&) = delete;
     lent& operator=(const lent&) = delete;
-    ~lent() {
+    [[gnu::always_inline]] ~lent() {
       if (work_ == nullptr) return;
       work_->started.reset();
       work_->output.detach();

@@ -101,10 +101,8 @@ bool parse_host(std::string_view host, unsigned& port) noexcept {
   return end > 0 && host[end] == ':' && parse_port(host.substr(end + 1), port);
 }
 
-}  // namespace
-
 // Nearly all hosts are letters, digits, hyphens and dots, sometimes with a port, which is valid if it is short.
-bool is_host(std::string_view host) noexcept {
+bool is_usual_or_valid(std::string_view host) noexcept {
   std::size_t colon = host.size();
   while (colon > 0 && is_digit(host[colon - 1])) --colon;
   const std::size_t digits = host.size() - colon;
@@ -112,6 +110,25 @@ bool is_host(std::string_view host) noexcept {
   if (is_usual_host(has_port ? host.substr(0, colon - 1) : host)) return true;
   unsigned ignored = no_port;
   return parse_host(host, ignored);
+}
+
+// The last valid host of this thread.
+struct known_host {
+  std::array<char, 64> text;
+  std::size_t size;
+};
+constinit thread_local known_host last_host{};
+
+}  // namespace
+
+// Most requests to a server name the same host.
+bool is_host(std::string_view host) noexcept {
+  if (host == std::string_view(last_host.text.data(), last_host.size)) return true;
+  if (!is_usual_or_valid(host)) return false;
+  if (host.size() > last_host.text.size()) return true;
+  std::copy(host.begin(), host.end(), last_host.text.begin());
+  last_host.size = host.size();
+  return true;
 }
 
 // host ":" port, both required: RFC 9110 §9.3.6.

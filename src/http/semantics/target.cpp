@@ -77,8 +77,9 @@ std::size_t begin_of_authority(std::string_view text) noexcept {
 
 target_parts split_target(std::string_view target) noexcept {
   if (target.starts_with('/')) {
-    const std::size_t mark = std::min(target.find('?'), target.size());
-    return {.path = target.substr(0, mark), .query = target.substr(std::min(mark + 1, target.size()))};
+    const std::size_t mark = target.find('?');
+    if (mark == std::string_view::npos) return {.path = target};
+    return {.path = target.substr(0, mark), .query = target.substr(mark + 1)};
   }
   target_parts parts;
   if (target.empty() || target == "*") {

@@ -119,6 +119,15 @@ bool socket_connection::may_go_on(std::uint64_t requests) noexcept {
   return true;
 }
 
+// The timer stays armed between waits, and postpones itself when it fires too early. So a wait costs only a few stores.
+[[gnu::always_inline]] inline void socket_connection::limit_wait() noexcept {
+  const io::monotonic_time until = limit_.begin(server_, requests_, loop().recent());
+  if (until == io::wait_forever || (armed() && deadline <= until)) return;
+  loop().timers().disarm(*this);
+  deadline = until;
+  loop().timers().arm(*this);
+}
+
 // Returns false when there is something to serve, or the end is to be noticed, at once.
 bool socket_connection::begin_idling() noexcept {
   server_.idle_place.where = std::source_location::current();
@@ -138,15 +147,6 @@ bool socket_connection::begin_idling() noexcept {
   leaf = this;
   socket.wait_for_received(*this, socket_state::reading::leases);
   return true;
-}
-
-// The timer stays armed between waits, and postpones itself when it fires too early. So a wait costs only a few stores.
-void socket_connection::limit_wait() noexcept {
-  const io::monotonic_time until = limit_.begin(server_, requests_, loop().recent());
-  if (until == io::wait_forever || (armed() && deadline <= until)) return;
-  loop().timers().disarm(*this);
-  deadline = until;
-  loop().timers().arm(*this);
 }
 
 void socket_connection::look_at_time(timer& t) noexcept {
