@@ -4,7 +4,6 @@
 #include <gyre/attributes.hpp>
 #include <gyre/checked_build.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -74,7 +73,7 @@ class GYRE_API buffer_pool {
   /// The number of common buffers that can be filled before they are scarce.
   [[nodiscard]] std::uint32_t before_scarce() const noexcept {
     const std::uint32_t limit = common_.count / 4 * 3;
-    return limit - std::min(held(), limit);
+    return held() < limit ? limit - held() : 0;
   }
 
   /// True when more than a quarter of the common buffers hold unread data. A receive that would fill many at once could
