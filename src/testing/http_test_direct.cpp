@@ -12,7 +12,7 @@ namespace {
 
 class direct_client final : public http_test_state {
  public:
-  explicit direct_client(http_direct_application app) : app_(std::move(app)) {}
+  explicit direct_client(const http_direct_application& app) : app_(app) {}
 
   task<http_answer> request(std::string method, std::string target,
                             std::vector<std::pair<std::string, std::string>> fields, std::string body) override {
@@ -62,6 +62,6 @@ class direct_client final : public http_test_state {
 
 http_test_client::http_test_client(direct_t /*mode*/, http::handler routes)
     : http_test_client(http_direct_application(std::move(routes))) {}
-http_test_client::http_test_client(http_direct_application app) : state_(new direct_client(std::move(app))) {}
+http_test_client::http_test_client(const http_direct_application& app) : state_(new direct_client(app)) {}
 
 }  // namespace gyre::testing
