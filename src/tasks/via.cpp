@@ -19,7 +19,7 @@ struct handed_call::ticket {
   event_loop* home;
   std::atomic<int> phase = waiting;
   std::atomic<int> copies = 1;      // of the work; together they hold one reference
-  std::atomic<int> references = 2;  // the other one is that of the call
+  std::atomic<int> references = 2;  // the waiting call holds the other one
 
   /// Returns true for one caller only.
   bool leave_waiting(int to) noexcept {

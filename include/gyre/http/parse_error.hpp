@@ -40,7 +40,7 @@ enum class parse_error : std::uint8_t {
   trailer_too_large,
 };
 
-/// What a head may take.
+/// The limits of a head.
 struct head_limits {
   static constexpr std::size_t max_method_size = 32;  ///< the longest registered method has 17 bytes
   std::size_t target = 8192;                          ///< bytes of a request's target; more: target_too_long
