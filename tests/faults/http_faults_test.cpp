@@ -6,6 +6,7 @@
 #include "tests/fs/scratch.hpp"
 #include "tests/http/http_client.hpp"
 
+#include <exception>
 #include <filesystem>
 #include <string>
 
@@ -134,6 +135,30 @@ TEST_P(http_faults, a_server_outlives_requests_for_a_file_that_is_not_kept_open)
 
 TEST_P(http_faults, a_server_outlives_requests_for_a_directory) {
   survives([](fault_injection& f) -> gyre::task<> { co_await server_outlives(f, get("/files/list/")); });
+}
+
+TEST_P(http_faults, an_observer_learns_of_every_request_whose_handler_has_run) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    struct counter : http::exchange_observer {
+      void answered(const http::exchange& what) noexcept override { told += what.request.method() == "GET" ? 1 : 0; }
+      int told = 0;
+    } seen;
+    int started = 0;
+    http::server_options options = options_for([&](request&) {
+      ++started;
+      return response::text(std::string(9'000, 't'));
+    });
+    options.observer = &seen;
+    http::server server(std::move(options));
+    std::exception_ptr failure;  // of the client
+    try {
+      co_await serve_through(f, server.run(), [&] GYRE_CORO_WRAPPER() { return ask(server, get("/"), f); });
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    EXPECT_EQ(seen.told, started);
+    if (failure) std::rethrow_exception(failure);
+  });
 }
 
 TEST_P(http_faults, a_server_outlives_answers_compressed_with_gzip) {

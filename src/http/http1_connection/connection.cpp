@@ -36,19 +36,22 @@ bool may_serve_another(int operations) noexcept {
 // given back, for whatever reason.
 class connection::reset_on_abort {
  public:
-  reset_on_abort(connection& served, const workspace& work) noexcept : served_(served), output_(work.output) {
+  reset_on_abort(connection& served, workspace& work) noexcept : served_(served), work_(work) {
     served_.in_response_ = false;
   }
   reset_on_abort(const reset_on_abort&) = delete;
   reset_on_abort& operator=(const reset_on_abort&) = delete;
   ~reset_on_abort() {
     if (served_.handed_over_ != nullptr) return;
-    if (served_.in_response_ || output_.failed() || output_.has_unsent()) served_.transport_.reset_at_end();
+    if (served_.untold_) [[unlikely]]  // there was no memory to answer the request
+      served_.tell_of_unanswered(work_);
+    const message_output& output = work_.output;
+    if (served_.in_response_ || output.failed() || output.has_unsent()) served_.transport_.reset_at_end();
   }
 
  private:
   connection& served_;
-  const message_output& output_;
+  workspace& work_;
 };
 
 connection::~connection() {
@@ -191,8 +194,10 @@ sending connection::how_to_send(const workspace& work, bool close) {
   const bool is_file = r.source == body_origin::file;
   if (!is_file && !r.is_in_memory() && r.source != body_origin::none) return false;
   std::uint64_t size = is_file ? r.length.value_or(0) : r.is_in_memory() ? r.bytes().size() : 0;
-  // An observer learns whether the response was sent. One that fills the buffer may have to wait before that is known.
-  if (app().options.observer != nullptr) size += work.output.waiting() + r.fields.size() + max_other_lines;
+  if (app().options.observer != nullptr) {  // it learns whether the response was sent
+    if (work.output.failed()) return false;
+    size += work.output.waiting() + r.fields.size() + max_other_lines;  // one that fills the buffer may have to wait
+  }
   return size <= message_output::max_gathered && work.framing.body == body_kind::none && work.framing.keep_alive &&
          work.parser.minor_version() > 0 && !r.close_connection && !last_request() &&
          work.parser.method() != "CONNECT" && !work.request.has_adopted();
@@ -209,14 +214,21 @@ sending connection::how_to_send(const workspace& work, bool close) {
     work.output.buffer().resize(before);
     return false;
   }
-  if (app().options.observer != nullptr) tell_of_simple(work, r.status, plan);
+  if (app().options.observer != nullptr) tell_of_simple(work, r.status, plan.has_body ? plan.length.value_or(0) : 0);
   return true;
 }
 
-void connection::tell_of_simple(workspace& work, int status, const response_plan& plan) {
+void connection::tell_of_simple(workspace& work, int status, std::uint64_t body_bytes) noexcept {
   served_exchange told(app(), work.request, *this);
   told.start_clock(began_);
-  told.note_answer(status, plan.has_body ? plan.length.value_or(0) : 0, true);
+  told.note_answer(status, body_bytes, true);
+  untold_ = false;
+}
+
+void connection::tell_of_unanswered(workspace& work) noexcept {
+  served_exchange told(app(), work.request, *this);
+  told.start_clock(began_);
+  untold_ = false;
 }
 
 // Starts the handler. Most responses are small and there at once: they need no coroutine and cannot be ended early.
@@ -224,7 +236,10 @@ void connection::tell_of_simple(workspace& work, int status, const response_plan
 bool connection::answer_at_once(workspace& work) {
   ++requests_;
   work_ = &work;
-  if (app().options.observer != nullptr) began_ = now();
+  if (app().options.observer != nullptr) {
+    began_ = now();
+    untold_ = true;
+  }
   try {
     begin_request(work);
     work.started.emplace(app().options.routes.start(work.request));

@@ -66,7 +66,9 @@ class connection final : private exchange_link {
   [[nodiscard]] bool answer_at_once(workspace& work);
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
   [[nodiscard]] bool append_simple(workspace& work, response_state& r);
-  [[gnu::noinline]] void tell_of_simple(workspace& work, int status, const response_plan& plan);
+  // The observer learns of a request whose exchange has no coroutine.
+  [[gnu::noinline]] void tell_of_simple(workspace& work, int status, std::uint64_t body_bytes) noexcept;
+  [[gnu::noinline]] void tell_of_unanswered(workspace& work) noexcept;
   [[nodiscard]] sending how_to_send(const workspace& work, bool close);
   task<next_step> serve_with_waits();
   task<next_step> answer_while_sending(workspace& work);
@@ -115,6 +117,7 @@ class connection final : private exchange_link {
   std::uint64_t requests_;
   io::monotonic_time exchange_ends_ = io::wait_forever;  // the time limit of the last request
   time_point began_;                                     // the last request; known if there is an observer
+  bool untold_ = false;                                  // the observer will learn of the request that has begun
   bool last_ = false;                                    // no request is read after the response
   bool closes_ = false;       // the connection ends with the response, which has been announced
   bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced

@@ -31,6 +31,7 @@ task<connection::next_step> connection::answer_while_sending(workspace& work) {
 task<connection::next_step> connection::answer(workspace& work) {
   served_exchange here(app(), work.request, *this);
   here.start_clock(began_);
+  untold_ = false;
   // Responses to earlier requests do not wait for this one.
   if (!work.output.settle(upcoming::waiting_for_handler)) {
     const std::error_code sent = co_await work.output.flush();
