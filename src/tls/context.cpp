@@ -271,6 +271,16 @@ int context::choose_protocol(SSL* /*connection*/, const unsigned char** chosen, 
   return SSL_TLSEXT_ERR_OK;
 }
 
+std::vector<std::string> context::protocols() const {
+  std::vector<std::string> all;
+  for (std::string_view rest = protocols_; !rest.empty();) {
+    const auto size = static_cast<unsigned char>(rest.front());
+    all.emplace_back(rest.substr(1, size));
+    rest.remove_prefix(std::size_t{1} + size);
+  }
+  return all;
+}
+
 context_reference::context_reference(const context_reference& other) noexcept : context_(other.context_) {
   if (context_ != nullptr) context_->add_reference();
 }
@@ -279,6 +289,7 @@ context_reference::~context_reference() {
 }
 
 server_config::server_config(const server_options& options) : context_(*new context(options)) {}
+std::vector<std::string> server_config::protocols() const { return context_->protocols(); }
 client_config::client_config(const client_options& options) : context_(*new context(options)) {}
 
 bool client_config::has_identity() const noexcept { return context_->options_without_identity().has_value(); }

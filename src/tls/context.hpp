@@ -35,6 +35,8 @@ class context {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] std::vector<std::string> protocols() const;
   /// For a client with an identity: its other options.
   [[nodiscard]] const std::optional<client_options>& options_without_identity() const noexcept {
     return without_identity_;

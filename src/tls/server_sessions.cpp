@@ -77,6 +77,7 @@ class server_sessions::state final : public secure_sessions {
     const server_config now = config();
     return secure_session_owner(new server_session(now.shared()));
   }
+  [[nodiscard]] std::vector<std::string> protocols() const override { return config().protocols(); }
   void add_reference() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept override {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -86,14 +87,14 @@ class server_sessions::state final : public secure_sessions {
     const std::lock_guard lock(mutex_);
     std::swap(config_, next);
   }
-  [[nodiscard]] server_config config() noexcept {
+  [[nodiscard]] server_config config() const noexcept {
     const std::lock_guard lock(mutex_);
     return config_;
   }
 
  private:
   std::atomic<int> references_ = 1;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   server_config config_;
 };
 

@@ -125,3 +125,16 @@ TEST(https_handshakes, thousands_of_handshakes_that_do_not_go_on_cost_the_others
     EXPECT_GE(server.server().connections(), count + 1);  // all of them are still being waited for
   });
 }
+
+TEST(https_handshakes, encryption_that_offers_a_protocol_that_the_server_does_not_speak_is_refused) {
+  auto settings = server_with_certificate();
+  settings.protocols = {"h2", "http/1.1"};
+  run_virtual([&]() -> gyre::task<> {
+    EXPECT_EQ(error_of_call([&] { const http::server refused(over_tls(says("hello"), settings)); }),
+              "http::server: the encryption offers the protocol \"h2\", which this server does not speak; offer only "
+              "\"http/1.1\"");
+    settings.protocols = {"http/1.1"};
+    EXPECT_EQ(error_of_call([&] { const http::server accepted(over_tls(says("hello"), settings)); }), "");
+    co_return;
+  });
+}

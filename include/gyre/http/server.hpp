@@ -25,8 +25,8 @@ struct server_state;
 class GYRE_API server {
  public:
   /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes, for
-  /// limits that let no request through, such as 0 connections, for a negative time-out, and for a name that is no
-  /// field value.
+  /// limits that let no request through, such as 0 connections, for a negative time-out, for a name that is no field
+  /// value, and for encryption that offers another protocol than "http/1.1".
   explicit server(server_options options);
   /// Accepts and serves until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the
   /// server is cancelled. Then it drains: requests that have begun are answered, with "Connection: close"; idle

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gyre {
 
@@ -76,6 +77,8 @@ class GYRE_API secure_sessions {
   secure_sessions& operator=(secure_sessions&&) = delete;
   /// Errors: same as the protocol; std::bad_alloc.
   [[nodiscard]] virtual secure_session_owner begin() = 0;
+  /// The protocols on top that the sessions may agree upon; empty when they agree upon none. Errors: std::bad_alloc.
+  [[nodiscard]] virtual std::vector<std::string> protocols() const { return {}; }
   virtual void add_reference() noexcept = 0;
   virtual void release() noexcept = 0;
 

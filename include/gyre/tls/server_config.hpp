@@ -25,7 +25,7 @@ struct server_options {
   /// At least one. A client that asks for a name (SNI) gets the first certificate for it, wildcards included. Others
   /// get the first one of all.
   std::vector<certificate> certificates = {};
-  /// The protocols of this server (ALPN, RFC 7301), the preferred one first: {"h2", "http/1.1"}. A client that offers
+  /// The protocols of this server (ALPN, RFC 7301), the preferred one first: {"http/1.1"}. A client that offers
   /// only others is refused. Empty means that the server does not take part.
   std::vector<std::string> protocols = {};
   version least = version::tls_1_2;
@@ -54,6 +54,8 @@ class GYRE_API server_config {
   /// std::invalid_argument when the variable GYRE_KERNEL_TLS has a wrong value: see kernel_encryption().
   explicit server_config(const server_options& options);
 
+  /// As in the options. Errors: std::bad_alloc.
+  [[nodiscard]] std::vector<std::string> protocols() const;
   [[nodiscard]] const context_reference& shared() const noexcept { return context_; }
 
  private:

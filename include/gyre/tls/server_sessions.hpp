@@ -16,7 +16,8 @@ class GYRE_API server_sessions {
  public:
   explicit server_sessions(server_config config);
 
-  /// The configuration of connections that begin from now on. Those that exist keep theirs.
+  /// The configuration of connections that begin from now on. Those that exist keep theirs. Its protocols must be those
+  /// of the server, which checks them only when it is made.
   void set_config(server_config next) noexcept;
   [[nodiscard]] server_config config() const noexcept;
 

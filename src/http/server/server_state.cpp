@@ -2,9 +2,13 @@
 #include "server_state.hpp"
 
 #include <gyre/http/shared_connection_count.hpp>
+#include <gyre/io/printable.hpp>
 
 #include "server_options_check.hpp"
+#include "spoken_connection.hpp"
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +28,16 @@ any_listener listen(const server_options& options) {
 std::string name_of(const any_listener& listener, const server_options& options) {
   if (const auto* const tcp = std::get_if<tcp_listener>(&listener)) return tcp->local_address().string();
   return options.listen;
+}
+
+// Encryption agrees on a protocol with each client, who would then not understand another one.
+server_options&& with_known_protocols(server_options&& options) {
+  if (!options.encryption) return std::move(options);
+  for (const std::string& each : options.encryption->protocols())
+    if (std::ranges::find(protocol_names, each) == protocol_names.end())
+      throw std::invalid_argument("http::server: the encryption offers the protocol \"" + printable(each) +
+                                  "\", which this server does not speak; offer only \"http/1.1\"");
+  return std::move(options);
 }
 
 // The handler of another loop, used by this one too.
@@ -59,7 +73,7 @@ server_options options_for_other_loop(server_state& first) {
 server_state::server_state(server_state& first) : server_state(options_for_other_loop(first)) { where = first.where; }
 
 server_state::server_state(server_options&& chosen)
-    : app{.options = checked(std::move(chosen))},
+    : app{.options = with_known_protocols(checked(std::move(chosen)))},
       listener(listen(app.options)),
       where(name_of(listener, app.options)),
       count(app.options.counted_with != nullptr ? *app.options.counted_with : own_count_) {}
