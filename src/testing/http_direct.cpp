@@ -1,13 +1,18 @@
 // src/testing/http_direct.cpp: an application whose requests need no connection.
+#include <gyre/http/field.hpp>
 #include <gyre/http/field_line.hpp>
+#include <gyre/http/value_from_text.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/tasks/spawn.hpp>
 #include <gyre/testing/http_direct.hpp>
 
 #include "exchange/application.hpp"
 #include "http_direct_state.hpp"
+#include "semantics/characters.hpp"
+#include "semantics/target_check.hpp"
 #include "server/server_options_check.hpp"
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -23,18 +28,44 @@ http::server_options answered_by(http::handler routes) {
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument("http_direct_application: " + what); }
 
+// The value of a field that may stand once; null data() without one.
+std::string_view only_value(const http_direct_request& request, std::string_view name) {
+  std::string_view value;
+  for (const auto& each : request.fields) {
+    if (!http::equal_ignoring_case(each.first, name)) continue;
+    if (value.data() != nullptr) refuse("the request has several fields " + std::string(name));
+    value = each.second;
+  }
+  return value;
+}
+
+void check_length(const http_direct_request& request) {
+  const std::string_view text = only_value(request, "Content-Length");
+  if (text.data() == nullptr) return;
+  const auto length = http::value_from_text<std::uint64_t>(text);
+  if (!length) refuse("the Content-Length \"" + std::string(text) + "\" is not a number");
+  if (request.streams ? request.body.size() > *length : request.body.size() != *length)
+    refuse("the body has " + std::to_string(request.body.size()) + " bytes, and the Content-Length is " +
+           std::to_string(*length));
+}
+
 void complete(http_direct_request& request) {
   if (!http::is_token(request.method)) refuse("the method \"" + request.method + "\" is not a token");
   if (request.target.empty()) refuse("the target is empty");
-  const auto has = [&](std::string_view name) {
-    return std::any_of(request.fields.begin(), request.fields.end(),
-                       [&](const auto& each) { return http::equal_ignoring_case(each.first, name); });
-  };
   for (const auto& [name, value] : request.fields) http::check_field(name, value);
-  if (has("Transfer-Encoding")) refuse("Transfer-Encoding is a matter of HTTP/1.1: give the body as it is");
-  if (!has("Host") && request.version != http::version::http_1_0)
+  const bool needs_host = request.version != http::version::http_1_0;
+  if (only_value(request, "Transfer-Encoding").data() != nullptr)
+    refuse("Transfer-Encoding is a matter of HTTP/1.1: give the body as it is");
+  if (needs_host && only_value(request, "Host").data() == nullptr)
     request.fields.emplace(request.fields.begin(), "Host", "test");
-  if (!request.streams && !request.body.empty() && !has("Content-Length"))
+  const http::parse_error error =
+      http::is_target(request.target)
+          ? http::check_target(request.method, request.target, only_value(request, "Host"), needs_host)
+          : http::parse_error::bad_target;
+  if (error != http::parse_error::none)
+    refuse("the target \"" + printable(request.target) + "\": " + std::string(http::describe(error)));
+  check_length(request);
+  if (!request.streams && !request.body.empty() && only_value(request, "Content-Length").data() == nullptr)
     request.fields.emplace_back("Content-Length", std::to_string(request.body.size()));
 }
 

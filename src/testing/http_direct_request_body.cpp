@@ -1,4 +1,5 @@
 // src/testing/http_direct_request_body.cpp: from the client to the handler of a direct exchange.
+#include <gyre/http/field_line.hpp>
 #include <gyre/io/io_error.hpp>
 
 #include "http_direct_state.hpp"
@@ -29,6 +30,7 @@ task<> http_direct_state::send(std::string piece) {
 
 void http_direct_state::finish(std::vector<std::pair<std::string, std::string>> trailers) {
   if (length_ && sent_ < *length_) throw std::logic_error("finish: the body is shorter than its Content-Length");
+  for (const auto& [name, value] : trailers) http::check_field(name, value);
   request_trailers_ = std::move(trailers);
   body_ended_ = true;
   arrival_.set();

@@ -62,6 +62,8 @@ class direct_client final : public http_test_state {
 
 http_test_client::http_test_client(direct_t /*mode*/, http::handler routes)
     : http_test_client(http_direct_application(std::move(routes))) {}
+http_test_client::http_test_client(direct_t /*mode*/, http::server_options options)
+    : http_test_client(http_direct_application(std::move(options))) {}
 http_test_client::http_test_client(const http_direct_application& app) : state_(new direct_client(app)) {}
 
 }  // namespace gyre::testing

@@ -21,7 +21,8 @@ struct server_limits {
   /// have no limit by default, because a reverse proxy or a container's gateway has such an address.
   std::optional<std::size_t> connections_per_address = {};
   static constexpr std::size_t default_connections_per_address = 1024;
-  /// TLS handshakes in progress, on each loop. A further one makes the server give up the oldest.
+  /// TLS handshakes in progress, on each loop; one begins with the first byte of its client. A further one makes the
+  /// server give up the oldest.
   std::size_t handshakes = 1024;
   std::uint64_t requests_per_connection = 1'000'000;  ///< the last one is answered with "Connection: close"
 };

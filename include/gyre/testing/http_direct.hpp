@@ -58,7 +58,8 @@ class GYRE_API http_direct_exchange {
   ///
   /// Cancel: a part may have been added. Errors: std::logic_error for more than the announced length.
   [[nodiscard]] task<> send(std::string piece);
-  /// Ends the body. Not needed after the announced length. Errors: std::logic_error for less than that.
+  /// Ends the body. Not needed after the announced length. Errors: std::logic_error for less than that;
+  /// std::invalid_argument for a trailer that is no field.
   void finish(std::vector<std::pair<std::string, std::string>> trailers = {});
   /// The client sends nothing more, but waits for the answer. A body that has not ended is cut off. The application
   /// takes such a client for one that has left, after server_timeouts::half_closed.
@@ -83,6 +84,9 @@ class GYRE_API http_direct_exchange {
 ///   exchange.finish();
 ///   const auto head = co_await exchange.receive();
 ///
+/// Give the exchange a name: g++ 12 destroys the temporary of `co_await app.begin(r).receive()` twice (see
+/// docs/compilers.md).
+///
 /// Copies are the same application.
 /// Lifetime: handlers that still wait when this is destroyed stay with the loop, which cancels them at its end.
 /// Thread: that of the loop it is used on.
@@ -97,8 +101,9 @@ class GYRE_API http_direct_application {
   http_direct_application& operator=(http_direct_application&&) = delete;
   ~http_direct_application();
 
-  /// Begins an exchange, whose handler runs in a task of its own. Errors: std::invalid_argument for a method, target or
-  /// field that no protocol carries.
+  /// Begins an exchange, whose handler runs in a task of its own. A request to change the protocol (Upgrade) means
+  /// nothing here, as in HTTP/2. Errors: std::invalid_argument for a method, target, field or length that no protocol
+  /// carries.
   [[nodiscard]] http_direct_exchange begin(http_direct_request request);
 
  private:

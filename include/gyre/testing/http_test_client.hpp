@@ -56,6 +56,7 @@ class GYRE_API http_test_client {
   explicit http_test_client(http::server_options options);
   /// Without a connection.
   http_test_client(direct_t mode, http::handler routes);
+  http_test_client(direct_t mode, http::server_options options);
   explicit http_test_client(const http_direct_application& app);
   http_test_client& operator=(http_test_client&&) = delete;
   ~http_test_client();

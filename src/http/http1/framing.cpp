@@ -2,7 +2,7 @@
 #include <gyre/http/framing.hpp>
 
 #include "semantics/characters.hpp"
-#include "semantics/host.hpp"
+#include "semantics/target_check.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -131,24 +131,6 @@ std::string_view one_of_equal(std::string_view list) noexcept {
   return seen;
 }
 
-// origin-form, absolute-form, authority-form or asterisk-form, depending on the method: RFC 9112 §3.2.
-bool is_target_for(std::string_view method, std::string_view target) noexcept {
-  if (method == "CONNECT") return is_tunnel_target(target);
-  if (target.front() == '/') return true;
-  if (target == "*") return method == "OPTIONS";
-  for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
-    if (target.size() <= scheme.size() || !equal_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
-    const std::string_view rest = target.substr(scheme.size());
-    const std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
-    return !authority.empty() && is_host(authority);
-  }
-  return false;
-}
-
-// True for the absolute form and the form of CONNECT; the Host field is then ignored: RFC 9112 §3.2.2.
-// `target` must satisfy is_target_for.
-bool names_host(std::string_view target) noexcept { return target.front() != '/' && target != "*"; }
-
 parse_error find_body(const seen_fields& seen, int minor_version, framing& out) noexcept {
   if (seen.error != parse_error::none) return seen.error;
   if (seen.has_encoding) {
@@ -185,10 +167,8 @@ parse_error understand_request(const head_parser& head, framing& out) noexcept {
   const seen_fields seen = look_at(head);
   if (seen.error != parse_error::none || seen.has_encoding || seen.length.data() != nullptr)
     if (const parse_error error = find_body(seen, head.minor_version(), out); error != parse_error::none) return error;
-  if (seen.host.data() == nullptr && head.minor_version() > 0) return parse_error::missing_host;
-  if (!is_host(seen.host)) return parse_error::bad_host;
-  if (!is_target_for(head.method(), head.target())) return parse_error::bad_target;
-  if (seen.host.empty() && seen.host.data() != nullptr && !names_host(head.target())) return parse_error::empty_host;
+  const parse_error error = check_target(head.method(), head.target(), seen.host, head.minor_version() > 0);
+  if (error != parse_error::none) return error;
   out.host = seen.host;
   out.keep_alive = stays_open(seen, head.minor_version());
   if (head.minor_version() > 0) {  // Expect has no meaning in HTTP/1.0

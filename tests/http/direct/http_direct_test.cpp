@@ -308,7 +308,7 @@ TEST(http_direct, a_handler_whose_time_is_over_is_answered_with_503) {
       co_await gyre::sleep(100h);
       co_return http::response();
     };
-    http_test_client app{http_direct_application(std::move(options))};
+    http_test_client app(direct, std::move(options));
     const auto begin = gyre::now();
     EXPECT_EQ((co_await app.get("/")).status, 503);
     EXPECT_EQ(since(begin), 5s);
@@ -359,6 +359,27 @@ TEST(http_direct, a_request_that_no_protocol_carries_is_refused) {
     EXPECT_EQ(refusal({.target = ""}), "http_direct_application: the target is empty");
     EXPECT_NE(refusal({.fields = {{"a", "b\n"}}}), "");
     EXPECT_NE(refusal({.fields = {{"Transfer-Encoding", "chunked"}}}), "");
+    EXPECT_EQ(refusal({.target = "/a b"}), "http_direct_application: the target \"/a b\": malformed request target");
+    EXPECT_EQ(refusal({.target = "a"}), "http_direct_application: the target \"a\": malformed request target");
+    EXPECT_EQ(refusal({.fields = {{"Host", "a b/c"}}}),
+              "http_direct_application: the target \"/\": malformed Host field");
+    EXPECT_EQ(refusal({.fields = {{"Host", "a"}, {"host", "b"}}}),
+              "http_direct_application: the request has several fields Host");
+    EXPECT_EQ(refusal({.fields = {{"Content-Length", "x"}}}),
+              "http_direct_application: the Content-Length \"x\" is not a number");
+    EXPECT_EQ(refusal({.fields = {{"Content-Length", "9"}}, .body = "123456"}),
+              "http_direct_application: the body has 6 bytes, and the Content-Length is 9");
+    auto upload = app.begin({.method = "POST", .streams = true});
+    EXPECT_NE(gyre_test::error_of_call([&] { upload.finish({{"a b", "1"}}); }), "");
     co_return;
+  });
+}
+
+TEST(http_direct, an_upgrade_means_nothing) {
+  run_virtual([]() -> task<> {
+    http_test_client app(direct, [](http::request& r) { return http::response::text(std::string(r.upgrade())); });
+    auto asking = app.request("GET", "/", {{"Connection", "Upgrade"}, {"Upgrade", "parrot"}}, "");
+    const auto answer = co_await std::move(asking);
+    EXPECT_EQ(answer.body, "");
   });
 }
