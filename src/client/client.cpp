@@ -22,7 +22,7 @@ client_request begin(client_state& state, std::string_view method, std::string_v
   state.owner.expect_own("request", a_client);
   prepared made(state.take_exchange());
   made->total = state.options().timeouts.total;
-  made->max_redirects = state.options().redirects.most;
+  made->max_redirects = state.options().redirects.max;
   made->request.set_method(method);
   if (parsed != nullptr) {
     if (made->request.url != *parsed) made->request.url = *parsed;  // a recycled exchange often has it already

@@ -178,8 +178,8 @@ client_request& client_request::set_total(std::chrono::nanoseconds limit) noexce
   return *this;
 }
 
-client_request& client_request::redirects(unsigned most) noexcept {
-  open().max_redirects = most;
+client_request& client_request::redirects(unsigned max) noexcept {
+  open().max_redirects = max;
   return *this;
 }
 

@@ -16,9 +16,9 @@ namespace {
 constexpr unsigned how = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
 
 // Returns the count, or -errno. `ready` is cleared when the call would have had to wait.
-int splice_now(int from, int to, std::size_t most, bool& ready) noexcept {
+int splice_now(int from, int to, std::size_t max, bool& ready) noexcept {
   ssize_t count = 0;
-  do count = files().splice(from, nullptr, to, nullptr, most, how);
+  do count = files().splice(from, nullptr, to, nullptr, max, how);
   while (count < 0 && errno == EINTR);
   if (count >= 0) return static_cast<int>(count);
   if (errno == EAGAIN) ready = false;
@@ -28,8 +28,8 @@ int splice_now(int from, int to, std::size_t most, bool& ready) noexcept {
 }  // namespace
 
 // A short count does not mean that the socket is empty: small packets use up the places of the pipe before it is full.
-int pipe_pool::pipe::fill_from(descriptor& socket, std::uint32_t most) noexcept {
-  const int count = splice_now(socket.fd, writer_, most, socket.readable);
+int pipe_pool::pipe::fill_from(descriptor& socket, std::uint32_t max) noexcept {
+  const int count = splice_now(socket.fd, writer_, max, socket.readable);
   if (count > 0) bytes_ = static_cast<std::uint32_t>(count);
   return count;
 }

@@ -25,12 +25,12 @@ bool byte_is_in_memory(int file, std::uint64_t offset) noexcept {
 
 send_file_op::~send_file_op() { expect_ended(call_, "in the middle of send_file"); }
 
-void send_file_op::prepare_call(std::size_t most) noexcept {
+void send_file_op::prepare_call(std::size_t max) noexcept {
   call_.code = io::opcode::send_file;
   call_.target = target;
   call_.flags = static_cast<std::uint32_t>(file_);
   call_.offset = offset_ + done();
-  call_.length = static_cast<std::uint32_t>(std::min(most, total_ - done()));
+  call_.length = static_cast<std::uint32_t>(std::min(max, total_ - done()));
 }
 
 // Tests single bytes at intervals: thanks to read-ahead, the bytes between are nearly always in memory too. The

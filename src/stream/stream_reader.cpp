@@ -102,10 +102,10 @@ task<bool> stream_reader::fill(const char* operation) {
   co_return !ended_;
 }
 
-task<std::string> stream_reader::read(std::size_t most) {
+task<std::string> stream_reader::read(std::size_t max) {
   if (budget_is_used_up("read")) co_await let_others_run();
-  if (buffered() == 0 && most > 0) co_await fill("read");
-  co_return take(most);
+  if (buffered() == 0 && max > 0) co_await fill("read");
+  co_return take(max);
 }
 
 task<std::string> stream_reader::read_exactly(std::size_t count) {

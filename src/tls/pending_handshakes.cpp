@@ -12,7 +12,7 @@
 namespace gyre::tls {
 
 struct pending_handshakes::entry {
-  entry(pending_handshakes& of, std::size_t most) noexcept : list(of) { list.add(*this, most); }
+  entry(pending_handshakes& of, std::size_t max) noexcept : list(of) { list.add(*this, max); }
   entry& operator=(entry&&) = delete;
   ~entry() { list.remove(*this); }
 
@@ -36,8 +36,8 @@ task<stream> pending_handshakes::accept_first(tcp_stream peer, server_config con
   co_return co_await std::move(shaking);
 }
 
-task<stream> pending_handshakes::run(tcp_stream peer, server_config config, std::size_t most) {
-  entry its(*this, most);
+task<stream> pending_handshakes::run(tcp_stream peer, server_config config, std::size_t max) {
+  entry its(*this, max);
   try {
     auto limited = timeout(config.shared()->handshake_limit(), accept_first(std::move(peer), config));
     auto either = race(std::move(limited), end_of(its));
@@ -52,8 +52,8 @@ task<stream> pending_handshakes::run(tcp_stream peer, server_config config, std:
   }
 }
 
-void pending_handshakes::add(entry& fresh, std::size_t most) noexcept {
-  if (count_ >= most && oldest_ != nullptr) {
+void pending_handshakes::add(entry& fresh, std::size_t max) noexcept {
+  if (count_ >= max && oldest_ != nullptr) {
     entry& oldest = *oldest_;
     remove(oldest);
     oldest.given_up.set();

@@ -70,7 +70,7 @@ TEST(client_options, options_of_0_where_that_has_a_meaning_are_accepted) {
     options.limits.idle_connections = 0;
     options.limits.idle_connections_per_origin = 0;
     options.limits.names = 0ns;
-    options.redirects.most = 0;
+    options.redirects.max = 0;
     options.retries.budget_percent = 0;
     EXPECT_NO_THROW(const http::client client(options));
     co_return;

@@ -113,7 +113,7 @@ TEST(client_redirect, a_loop_of_redirects_ends_at_the_limit) {
   redirecting site;
   with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
     site.location = "/302/again";
-    http::client client({.redirects = {.most = 3}});
+    http::client client({.redirects = {.max = 3}});
     EXPECT_EQ(co_await error_of(client.get(server.url("/302/again"))),
               "GET " + server.url("/302/again") + ": too many redirects: /302/again");
     EXPECT_EQ(site.seen.size(), 4U);
@@ -196,7 +196,7 @@ TEST(client_redirect, the_total_time_covers_all_redirects) {
         }
       },
       [](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.total = 20ms}, .redirects = {.most = 1'000'000}});
+        http::client client({.timeouts = {.total = 20ms}, .redirects = {.max = 1'000'000}});
         EXPECT_NE((co_await error_of(client.get(server.url()))).find("timed out after 20 ms"), std::string::npos);
       });
 }

@@ -80,7 +80,7 @@ struct retry_policy {
 /// Authorization and Cookie fields of the request, and the client's certificate (tls::client_options::identity). They
 /// do not come back when a later redirect leads home.
 struct redirect_policy {
-  unsigned most = 10;          ///< more is client_errc::too_many_redirects; 0 means that none is followed
+  unsigned max = 10;           ///< more is client_errc::too_many_redirects; 0 means that none is followed
   bool to_plain_text = false;  ///< from https to http
 };
 

@@ -135,7 +135,7 @@ class GYRE_API client_request {
   }
   /// The most redirects that are followed; replaces redirect_policy::most. With 0, the response with the redirect is
   /// the result.
-  client_request& redirects(unsigned most) noexcept;
+  client_request& redirects(unsigned max) noexcept;
   /// Calls `observer(status, fields)` for each interim response (1xx). A task<> that it returns is awaited, within the
   /// time limits of the request.
   template <class F>

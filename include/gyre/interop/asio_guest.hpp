@@ -65,8 +65,8 @@ class asio_guest : private guest_loop {
   }
 
   void poll() noexcept override {
-    constexpr int most = 128;  // others need to run, too
-    for (int n = 0; n < most && !context_.stopped(); ++n)
+    constexpr int max_handlers = 128;  // others need to run, too
+    for (int n = 0; n < max_handlers && !context_.stopped(); ++n)
       if (run([this] { return context_.poll_one(); }) == 0) return;
   }
 

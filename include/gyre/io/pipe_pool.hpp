@@ -26,9 +26,9 @@ class GYRE_API pipe_pool {
   class GYRE_API pipe {
    public:
     [[nodiscard]] std::uint32_t bytes() const noexcept { return bytes_; }
-    /// Moves at most `most` bytes out of a non-blocking socket into this pipe, which must be empty. Returns the count,
+    /// Moves at most `max` bytes out of a non-blocking socket into this pipe, which must be empty. Returns the count,
     /// 0 at the end of the stream, or -errno. Clears `readable` when the socket is empty.
-    [[nodiscard]] int fill_from(descriptor& socket, std::uint32_t most = pipe_size) noexcept;
+    [[nodiscard]] int fill_from(descriptor& socket, std::uint32_t max = pipe_size) noexcept;
     /// Moves bytes into a non-blocking socket. Never raises SIGPIPE, which stays blocked for this thread. Returns the
     /// count or -errno. Clears `writable` when the socket is full.
     [[nodiscard]] int drain_to(descriptor& socket) noexcept;

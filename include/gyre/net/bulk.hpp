@@ -79,12 +79,12 @@ class GYRE_API socket_bulk {
   /// next pieces here, until `receive` returns 0.
   [[nodiscard]] bool begins_with(std::size_t size) noexcept;
 
-  /// Receives a piece of at most `most` bytes, which must not be 0. Returns its size, or 0 when the caller should go on
+  /// Receives a piece of at most `max` bytes, which must not be 0. Returns its size, or 0 when the caller should go on
   /// in the ordinary way.
   ///
   /// Cancel: nothing is consumed. Errors: same as receive().
-  [[nodiscard]] socket_bulk_receive_op receive(std::uint64_t most = ~std::uint64_t{0}) noexcept {
-    max_ = most;
+  [[nodiscard]] socket_bulk_receive_op receive(std::uint64_t max = ~std::uint64_t{0}) noexcept {
+    max_ = max;
     return socket_bulk_receive_op(*this);
   }
   /// The size of the piece that was received last, until the next one is asked for.

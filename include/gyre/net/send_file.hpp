@@ -31,7 +31,7 @@ class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_b
   [[nodiscard]] bool try_file_now() noexcept { return (last_ = send_what_is_in_memory()) == progress::finished; }
   void send_rest() noexcept;
   void cancel_call() noexcept;
-  void prepare_call(std::size_t most) noexcept;
+  void prepare_call(std::size_t max) noexcept;
   void call_in_thread() noexcept;
   void wait_for_room() noexcept;
   void call_ended(int sent) noexcept;

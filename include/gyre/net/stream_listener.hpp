@@ -98,13 +98,13 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
       report(std::current_exception(), name.view(), where);
     }
   }
-  /// Closes the port, and serves the connections that the kernel has already completed, as long as fewer than `most`
+  /// Closes the port, and serves the connections that the kernel has already completed, as long as fewer than `max`
   /// are served: these clients believe that they are connected. Cancel: none, it is awaited shielded.
   template <class Listener, class Handler>
-  static task<> serve_the_last(served_connections& connections, Listener& listener, Handler& handler, std::size_t most,
+  static task<> serve_the_last(served_connections& connections, Listener& listener, Handler& handler, std::size_t max,
                                std::source_location where) {
     listener.finish();
-    while (connections.running() < most) {
+    while (connections.running() < max) {
       auto peer = co_await as_expected(listener.accept());
       if (!peer) break;
       connections.serve(handler, *std::move(peer), where);

@@ -32,10 +32,10 @@ class GYRE_API stream_reader {
   stream_reader& operator=(stream_reader&& other) noexcept;
   ~stream_reader() { expect_idle(); }
 
-  /// Reads the available data, at least one and at most `most` bytes. Returns an empty string at the end of the stream.
+  /// Reads the available data, at least one and at most `max` bytes. Returns an empty string at the end of the stream.
   ///
   /// Cancel: nothing is lost. Errors: the exceptions of the stream.
-  [[nodiscard]] task<std::string> read(std::size_t most = default_limit);
+  [[nodiscard]] task<std::string> read(std::size_t max = default_limit);
 
   /// Reads exactly `count` bytes.
   ///

@@ -35,7 +35,7 @@ struct shared_channel_state {
   bool closed = false;
   int references = 1;
 
-  explicit shared_channel_state(std::size_t most) : capacity(most) {}
+  explicit shared_channel_state(std::size_t max) : capacity(max) {}
 
   /// Errors: std::bad_alloc; the item was not moved.
   bool accept(T& item) {

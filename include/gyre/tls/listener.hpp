@@ -52,7 +52,7 @@ class listener {
   void set_config(server_config next) noexcept { config_ = std::move(next); }
   /// The most handshakes in progress on each loop, at least 1. A further one makes the listener give up the oldest.
   /// To be called before it serves.
-  void limit_handshakes(std::size_t most) noexcept { max_handshakes_ = most; }
+  void limit_handshakes(std::size_t max) noexcept { max_handshakes_ = max; }
 
  private:
   tcp_listener below_;

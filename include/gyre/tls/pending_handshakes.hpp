@@ -24,13 +24,13 @@ class GYRE_API pending_handshakes {
   /// with every scan of the port.
   ///
   /// Cancel: the connection is closed. Errors: same as tls::accept.
-  [[nodiscard]] task<stream> run(tcp_stream peer, server_config config, std::size_t most);
+  [[nodiscard]] task<stream> run(tcp_stream peer, server_config config, std::size_t max);
 
  private:
   struct entry;
   static task<stream> end_of(entry& waiting);
   static task<stream> accept_first(tcp_stream peer, server_config config);
-  void add(entry& fresh, std::size_t most) noexcept;
+  void add(entry& fresh, std::size_t max) noexcept;
   void remove(entry& ended) noexcept;
 
   entry* newest_ = nullptr;

@@ -43,7 +43,7 @@ http::client_options options_of(const fetch_settings& settings, const http::prox
   http::client_options options;
   options.timeouts.connect = options.timeouts.tls = settings.connect_timeout;
   options.timeouts.total = settings.timeout;
-  options.redirects.most = settings.redirects;
+  options.redirects.max = settings.redirects;
   options.retries.attempts = settings.retries + 1;
   options.limits.head = large_heads;
   options.limits.decompressed = std::uint64_t{1} << 40U;

@@ -42,7 +42,7 @@ http::client_options options_of(const proxy_settings& settings,
   options.limits.connections_per_origin = settings.connections;
   options.limits.idle_connections_per_origin = settings.connections;
   options.limits.idle_connections = std::numeric_limits<std::size_t>::max();
-  options.redirects.most = 0;
+  options.redirects.max = 0;
   options.decompress = false;
   options.user_agent = options.accept = "";
   options.tls = trusted;
