@@ -165,10 +165,14 @@ class Fields(unittest.TestCase):
             self.assertNotIn("Basic", seen[-1])
             self.assertIn(url.replace("ann:secret@", ""), proxy.said())
             self.assertNotIn("secret", proxy.said())
-        with Proxy(url, arguments=["--health", "/h"]) as proxy:
-            answer_to(proxy)
-            checks = [head for head in seen if head.startswith("GET /h HTTP/1.1\r\n")]
-            self.assertIn(own, checks[0])
+        del seen[:]
+        with Proxy(url, arguments=["--health", "/h"]):
+            deadline = time.monotonic() + 20
+            while not seen:
+                self.assertLess(time.monotonic(), deadline, "there is no health check")
+                time.sleep(0.01)
+            self.assertTrue(seen[0].startswith("GET /h HTTP/1.1\r\n"), seen[0])
+            self.assertIn(own, seen[0])
 
 
 class Bodies(unittest.TestCase):
