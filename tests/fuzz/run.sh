@@ -10,7 +10,7 @@ export flags="-std=c++23 -O1 -g -I. -Iinclude -Isrc/http -fsanitize=address,unde
 
 # The fuzzed code takes bytes and returns values: it needs neither a loop nor a socket.
 parts="byte_range characters cookie field field_line host http_date media_type multipart_decoder multipart_part
-  negotiation parameters parse_error precondition status target"
+  negotiation parameters parse_error precondition status target target_check"
 http1_parts="body_decoder chunked_decoder framing head_parser head_writer"
 client_parts="cookie_date cookie_jar dot_segments public_suffix response_input url url_reader"
 others="io/kernel io/blocking_pool io/pool_state io/buffer_pool net/address net/host_port io/io_error io/line_output
