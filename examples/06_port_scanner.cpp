@@ -26,7 +26,7 @@ gyre::task<int> scan(std::string host, int first, int last) {
   std::vector<gyre::task<bool>> attempts;
   for (int port = first; port <= last; ++port)
     attempts.push_back(is_open(found.at(0).with_port(static_cast<std::uint16_t>(port))));
-  auto all = gyre::gather(std::move(attempts), {.at_most = 200});
+  auto all = gyre::gather(std::move(attempts), {.max_concurrent = 200});
   const auto open = co_await std::move(all);
   for (int port = first; port <= last; ++port)
     if (open[static_cast<std::size_t>(port - first)]) std::printf("%d is open\n", port);

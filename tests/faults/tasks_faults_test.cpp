@@ -63,7 +63,7 @@ TEST_P(task_faults, a_gather_of_a_range_stops_all_of_its_tasks) {
     for (const std::size_t limit : {2U, 5U}) {
       std::vector<gyre::task<int>> many;
       for (int i = 0; i < 5; ++i) many.push_back(leaf(i));
-      auto all = gyre::gather(std::move(many), {.at_most = limit});
+      auto all = gyre::gather(std::move(many), {.max_concurrent = limit});
       EXPECT_EQ((co_await std::move(all)).size(), 5U);
     }
   });

@@ -130,5 +130,5 @@ TEST(for_each_concurrent, a_cancel_at_any_await_ends_all) {
 TEST(for_each_concurrent_death, that_lets_none_run_stops_the_program) {
   const std::vector<int> numbers{1};
   auto work = [](const int&) -> gyre::task<> { co_return; };
-  EXPECT_DEATH((void)gyre::for_each_concurrent(numbers, 0, work), "at_most 0");
+  EXPECT_DEATH((void)gyre::for_each_concurrent(numbers, 0, work), "max_concurrent 0");
 }

@@ -133,7 +133,7 @@ TEST(gather, runs_a_sliding_window_when_it_has_a_limit) {
     std::vector<gyre::task<int>> tasks;
     for (int i = 0; i < 10; ++i) tasks.push_back(work(i));
     const auto begin = gyre::now();
-    auto all = gyre::gather(std::move(tasks), {.at_most = 2});
+    auto all = gyre::gather(std::move(tasks), {.max_concurrent = 2});
     const auto results = co_await std::move(all);
     EXPECT_EQ(most, 2);
     EXPECT_EQ(since(begin), 100ms) << "the slow one does not hold up the others";
@@ -152,7 +152,7 @@ TEST(gather, starts_no_more_after_a_failure_when_it_has_a_limit) {
     };
     std::vector<gyre::task<int>> tasks;
     for (int i = 0; i < 10; ++i) tasks.push_back(work(i));
-    auto all = gyre::gather(std::move(tasks), {.at_most = 2});
+    auto all = gyre::gather(std::move(tasks), {.max_concurrent = 2});
     EXPECT_TRUE(co_await throws<std::runtime_error>(std::move(all)));
     EXPECT_LE(started, 4);
   });
@@ -164,7 +164,7 @@ TEST(gather, is_cancelled_as_a_whole_when_it_has_a_limit) {
     auto body = [&]() -> gyre::task<> {
       std::vector<gyre::task<int>> tasks;
       for (int i = 0; i < 5; ++i) tasks.push_back(value_after(1h, i));
-      auto all = gyre::gather(std::move(tasks), {.at_most = 2});
+      auto all = gyre::gather(std::move(tasks), {.max_concurrent = 2});
       (void)co_await std::move(all);
       ++ended;
     };

@@ -18,13 +18,13 @@ class GYRE_API shared_connection_count {
   ~shared_connection_count();
   shared_connection_count& operator=(shared_connection_count&&) = delete;
 
-  /// Counts a connection. Returns false, without counting it, when there are `at_most` already.
-  [[nodiscard]] bool add(std::size_t at_most) noexcept;
+  /// Counts a connection. Returns false, without counting it, when there are `max_connections` already.
+  [[nodiscard]] bool add(std::size_t max_connections) noexcept;
   void remove() noexcept;
   /// The number of connections.
   [[nodiscard]] std::size_t size() const noexcept;
   /// The same per IPv4 address, or per /64 network of IPv6. Also returns false when there is no memory to count it.
-  [[nodiscard]] bool add(const address& peer, std::size_t at_most) noexcept;
+  [[nodiscard]] bool add(const address& peer, std::size_t max_connections) noexcept;
   void remove(const address& peer) noexcept;
 
  private:

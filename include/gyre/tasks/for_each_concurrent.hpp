@@ -24,12 +24,12 @@ task<> await_for_element(F& function, Element element) {
 }
 
 template <class Range, class F>
-task<> run_for_each(Range range, std::size_t at_most, F function, std::source_location where) {
+task<> run_for_each(Range range, std::size_t max_concurrent, F function, std::source_location where) {
   gathering children(co_await this_task_context{});
   try {
     for (auto&& element : range) {
       if (children.scope().cancelled()) throw_cancelled();
-      if (children.running() >= at_most) co_await children.fewer_than(at_most);
+      if (children.running() >= max_concurrent) co_await children.fewer_than(max_concurrent);
       children.launch([&] {
         children
             .start(await_for_element<held_element<Range>, F>(function, std::forward<decltype(element)>(element)), {},
@@ -46,19 +46,21 @@ task<> run_for_each(Range range, std::size_t at_most, F function, std::source_lo
   children.finish();
 }
 
-/// Awaits `function(element)` for each element of `range`, at most `at_most` at a time, in the order of the range:
+/// Awaits `function(element)` for each element of `range`, at most `max_concurrent` at a time, in the order of the
+/// range:
 ///
 ///   co_await gyre::for_each_concurrent(urls, 8, [&](const std::string& url) -> gyre::task<> { co_await fetch(url); });
 ///
-/// Each call is made only when it may run, so a long range costs no more than `at_most` tasks. The first failure
+/// Each call is made only when it may run, so a long range costs no more than `max_concurrent` tasks. The first failure
 /// cancels the running calls, and no more are started. When all have ended it is thrown, together with other failures
-/// as an exception_group. Stops the program when `at_most` is 0.
+/// as an exception_group. Stops the program when `max_concurrent` is 0.
 /// Lifetime: `function` is kept until then. A range that is an lvalue belongs to the caller; a temporary is kept.
 /// Elements of a container are passed by reference; each element of a generator is moved or copied into its task.
 /// Cancel: reaches the running calls; throws when all have ended.
 template <class Range, class F>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> for_each_concurrent(
-    Range&& range, std::size_t at_most, F&& function, std::source_location where = std::source_location::current()) {
+    Range&& range, std::size_t max_concurrent, F&& function,
+    std::source_location where = std::source_location::current()) {
   static_assert(
       requires(std::remove_reference_t<Range>& r) {
         std::begin(r);
@@ -69,9 +71,9 @@ template <class Range, class F>
       "for_each_concurrent takes a function that is called with an element and returns a task");
   static_assert(!may_be_destroyed_twice<F>,
                 "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
-  if (at_most == 0) misuse("for_each_concurrent with at_most 0 would never begin; let at least one run");
-  return run_for_each<Range, std::remove_cvref_t<F>>(std::forward<Range>(range), at_most, std::forward<F>(function),
-                                                     where);
+  if (max_concurrent == 0) misuse("for_each_concurrent with max_concurrent 0 would never begin; let at least one run");
+  return run_for_each<Range, std::remove_cvref_t<F>>(std::forward<Range>(range), max_concurrent,
+                                                     std::forward<F>(function), where);
 }
 
 }  // namespace gyre

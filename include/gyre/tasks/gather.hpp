@@ -120,12 +120,12 @@ task<gather_result<wrap_void<operand_result<Ts>>...>> gather_tasks(task<Ts>... t
 
 struct gather_options {
   /// The number of tasks that run at the same time, at least 1. The next one starts when one has ended.
-  std::size_t at_most = static_cast<std::size_t>(-1);
+  std::size_t max_concurrent = static_cast<std::size_t>(-1);
 };
 
 template <class T>
 task<std::vector<held_result<T>>> gather_tasks(std::vector<task<T>> tasks, gather_options options) {
-  if (options.at_most == 0) misuse("gather with at_most 0 would never begin; let at least one run");
+  if (options.max_concurrent == 0) misuse("gather with max_concurrent 0 would never begin; let at least one run");
   const std::source_location where = co_await started_at();
   gathering children(co_await this_task_context{});
   std::vector<task_reference> started;
@@ -133,7 +133,7 @@ task<std::vector<held_result<T>>> gather_tasks(std::vector<task<T>> tasks, gathe
   try {
     for (task<T>& each : tasks) {
       if (children.scope().cancelled()) throw_cancelled();
-      if (children.running() >= options.at_most) co_await children.fewer_than(options.at_most);
+      if (children.running() >= options.max_concurrent) co_await children.fewer_than(options.max_concurrent);
       children.launch([&] { started.emplace_back(children.start(std::move(each), {}, where)); });
     }
   } catch (const cancelled&) {  // a child has failed, or all were cancelled: the rest is not started

@@ -50,9 +50,9 @@ struct shared_connection_count::counts {
 shared_connection_count::shared_connection_count() : counts_(new counts) {}
 shared_connection_count::~shared_connection_count() { delete counts_; }
 
-bool shared_connection_count::add(std::size_t at_most) noexcept {
+bool shared_connection_count::add(std::size_t max_connections) noexcept {
   const std::scoped_lock lock(counts_->mutex);
-  if (counts_->all >= at_most) return false;
+  if (counts_->all >= max_connections) return false;
   ++counts_->all;
   return true;
 }
@@ -67,12 +67,12 @@ std::size_t shared_connection_count::size() const noexcept {
   return counts_->all;
 }
 
-bool shared_connection_count::add(const address& peer, std::size_t at_most) noexcept {
+bool shared_connection_count::add(const address& peer, std::size_t max_connections) noexcept {
   const std::scoped_lock lock(counts_->mutex);
-  if (at_most == 0) return false;
+  if (max_connections == 0) return false;
   try {
     std::size_t& count = counts_->of(network_of(peer));  // an existing entry counts at least one
-    if (count >= at_most) return false;
+    if (count >= max_connections) return false;
     ++count;
     return true;
   } catch (const std::bad_alloc&) {  // without memory to count it, there is none to serve it
