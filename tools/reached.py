@@ -38,7 +38,8 @@ TESTED = {
 BESIDE = [
     (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None),
     ("tools/check_layers.py", None), ("tools/", ""), ("LICENSE", ""),
-    (".gitignore", ""), ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
+    (".gitignore", ""), ("mkdocs.yml", ""),
+    ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
     ("tests/tls/peer.cpp", "programs"), ("tests/consume/", ""),

@@ -15,7 +15,7 @@ class Script(unittest.TestCase):
     def test_help_names_every_command(self):
         done = script("help")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for command in ("demo", "test", "build", "run", "bench", "doctor"):
+        for command in ("demo", "docs", "test", "build", "run", "bench", "doctor"):
             self.assertIn(command, done.stdout)
 
     def test_run_of_an_unknown_name_lists_the_programs_and_examples(self):
