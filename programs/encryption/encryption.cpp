@@ -95,7 +95,7 @@ class encryption_with_tls final : public encryption {
 
   [[nodiscard]] gyre::security sessions() const override { return sessions_; }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe() const override {
-    return {{"tls", fmt::format("{} or newer, {}", settings_.least,
+    return {{"tls", fmt::format("{} or newer, {}", settings_.min_version,
                                 settings_.automatic.empty() ? "files are loaded again when they change, and at SIGHUP"
                                                             : "a certificate that nobody trusts, for development")},
             {"fingerprint", "SHA-256 " + fingerprints(served_)}};
@@ -162,7 +162,7 @@ class encryption_with_tls final : public encryption {
     tls::server_options options;
     options.certificates = certificates;
     options.protocols = {"http/1.1"};
-    options.least = settings_.least == "1.3" ? tls::version::tls_1_3 : tls::version::tls_1_2;
+    options.min_version = settings_.min_version == "1.3" ? tls::version::tls_1_3 : tls::version::tls_1_2;
     options.tickets = tickets_;
     return tls::server_config(options);
   }
@@ -233,7 +233,7 @@ void add_encryption_options(command& app, encryption_settings& settings) {
       .one_of({"auto"})
       .environment("GYRE_TLS")
       .group("TLS");
-  app.add_option("--tls-min", settings.least, "the oldest version of TLS that is accepted: 1.2 or 1.3")
+  app.add_option("--tls-min", settings.min_version, "the oldest version of TLS that is accepted: 1.2 or 1.3")
       .one_of({"1.2", "1.3"})
       .environment("GYRE_TLS_MIN")
       .show_default()

@@ -18,7 +18,7 @@ struct encryption_settings {
   std::vector<std::string> keys;
   std::vector<std::string> ocsp_responses;
   std::string automatic;  // "auto" for a certificate made at the start
-  std::string least = "1.2";
+  std::string min_version = "1.2";
   std::string redirect;  // HOST:PORT that leads clients of HTTP here; empty for none
 
   [[nodiscard]] bool wanted() const noexcept { return !chains.empty() || !automatic.empty(); }

@@ -125,12 +125,12 @@ const auto& checked_times(const auto& options) {
   return options;
 }
 
-ssl_ctx_owner context::make_settings(bool server, version least) {
+ssl_ctx_owner context::make_settings(bool server, version min_version) {
   clear_openssl_errors();
   ssl_ctx_owner made(SSL_CTX_new(server ? TLS_server_method() : TLS_client_method()));
   if (!made) throw_bad_configuration("tls", "");
   SSL_CTX* const s = made.get();
-  SSL_CTX_set_min_proto_version(s, static_cast<int>(least));
+  SSL_CTX_set_min_proto_version(s, static_cast<int>(min_version));
   SSL_CTX_set_options(
       s, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   // An idle connection keeps no buffers of 16 KiB; see engine::keep_buffers().
@@ -165,7 +165,7 @@ context::context(const server_options& options)
 }
 
 ssl_ctx_owner context::settings_for(const certificate& own, const server_options& options) {
-  ssl_ctx_owner made = make_settings(true, options.least);
+  ssl_ctx_owner made = make_settings(true, options.min_version);
   SSL_CTX* const s = made.get();
   use_certificate(*s, own);
   if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(s, &choose_protocol, this);
@@ -189,7 +189,7 @@ context::context(const client_options& options)
       protocols_(in_wire_format(options.protocols)),
       handshake_limit_(checked_times(options).handshake_limit),
       session_lifetime_(options.session_lifetime),
-      settings_(make_settings(false, options.least)) {
+      settings_(make_settings(false, options.min_version)) {
   SSL_CTX* const s = settings_.get();
   if (options.identity) {
     use_certificate(*s, *options.identity);

@@ -49,7 +49,7 @@ class context {
     std::string ocsp_response;
     ssl_ctx_owner settings;
   };
-  [[nodiscard]] static ssl_ctx_owner make_settings(bool server, version least);
+  [[nodiscard]] static ssl_ctx_owner make_settings(bool server, version min_version);
   [[nodiscard]] ssl_ctx_owner settings_for(const certificate& own, const server_options& options);
   static void staple_with(SSL_CTX& settings, std::string& response);
   static int staple(SSL* connection, void* response) noexcept;

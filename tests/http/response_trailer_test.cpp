@@ -50,7 +50,7 @@ TEST(response_trailer, is_dropped_where_the_body_is_not_sent_in_chunks) {
 
 TEST(response_trailer, follows_a_compressed_body) {
   http::router routes;
-  routes.use(http::compress({.least = 1}));
+  routes.use(http::compress({.min_size = 1}));
   routes.get("/", sends());
   const auto bytes = response_bytes(std::move(routes), "GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
   EXPECT_NE(bytes.find("Content-Encoding: gzip\r\n"), std::string::npos) << bytes;

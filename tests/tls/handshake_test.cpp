@@ -205,7 +205,7 @@ TEST(tls_handshake, a_side_that_wants_a_newer_version_refuses_an_older_one) {
     const tls_pair both = co_await shake_hands();
     EXPECT_EQ(both.server.protocol_version(), tls::version::tls_1_3);
     auto server = server_with_certificate();
-    server.least = tls::version::tls_1_3;
+    server.min_version = tls::version::tls_1_3;
     const tls_pair newest = co_await shake_hands(server);
     EXPECT_EQ(newest.server.protocol_version(), tls::version::tls_1_3);
   });

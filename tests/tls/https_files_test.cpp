@@ -132,7 +132,7 @@ TEST_F(https_files, files_arrive_whole_with_each_version) {
   for (const tls::version only : {tls::version::tls_1_2, tls::version::tls_1_3}) {
     run_on_sockets(options(), [only, this](socket_server& server) -> gyre::task<> {
       tls::client_options settings = client_that_trusts();
-      settings.least = only;
+      settings.min_version = only;
       const auto answer = co_await get_over_tls(server, "/large", settings);
       EXPECT_TRUE(answer.body == contents_);
     });

@@ -15,7 +15,7 @@ namespace gyre::http {
 struct compress_options {
   /// In order of preference, for clients that like several equally. Codings that this build does not have are left out.
   std::vector<std::string> codings = {"zstd", "br", "gzip"};
-  std::size_t least = 1024;               ///< bytes; a smaller body does not shrink much
+  std::size_t min_size = 1024;            ///< bytes; a smaller body does not shrink much
   std::size_t on_thread_from = 64 << 10;  ///< bytes; from this size on a thread does it, so that nobody waits
   int gzip_level = 6;                     ///< 1 to 9
   int brotli_quality = 4;                 ///< 0 to 11

@@ -19,7 +19,7 @@ struct client_options {
   std::string authorities = {};
   /// The protocols that this client speaks (ALPN, RFC 7301), the preferred one first.
   std::vector<std::string> protocols = {};
-  version least = version::tls_1_2;
+  version min_version = version::tls_1_2;
   /// Sent to a server that asks for it.
   std::optional<certificate> identity = {};
   /// How long after a full handshake its session may be resumed, also by tickets of connections in between. A session

@@ -28,7 +28,7 @@ struct server_options {
   /// The protocols of this server (ALPN, RFC 7301), the preferred one first: {"http/1.1"}. A client that offers
   /// only others is refused. Empty means that the server does not take part.
   std::vector<std::string> protocols = {};
-  version least = version::tls_1_2;
+  version min_version = version::tls_1_2;
   client_certificates clients = client_certificates::none;
   /// PEM text: certificates of the authorities that clients' certificates must come from, and lists of revoked ones
   /// (CRLs).

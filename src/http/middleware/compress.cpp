@@ -145,7 +145,7 @@ class compressor {
     if (!codings_.empty() && stands_for_the_whole(made)) add_vary(made, "Accept-Encoding");
     const auto length = made.length();
     if (codings_.empty() || r.method() == "CONNECT" || !may_be_changed(made)) co_return made;
-    if (length && *length < options_.least) co_return made;
+    if (length && *length < options_.min_size) co_return made;
     add_vary(made, "Accept-Encoding");
     const std::string_view coding = choose_coding(r.fields(), codings_);
     if (coding.empty() || coding == as_it_is) co_return made;
