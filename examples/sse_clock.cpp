@@ -25,21 +25,19 @@ constexpr std::string_view page = R"(<!DOCTYPE html>
 )";
 
 // Runs until it is cancelled because the client leaves, or until the server drains.
-gyre::task<> tell_time(http::body_writer& out) {
-  for (auto next = gyre::now();; next += 1s) {
-    const std::string time(http::format_date(std::time(nullptr)).data(), 29);
-    const std::string event = "data: " + time + "\n\n";
-    co_await out.write(event);  // sent when this waits for the next second
-    co_await gyre::sleep_until(next + 1s);
+gyre::task<> tell_time(http::event_writer& events) {
+  gyre::interval every_second(1s);
+  for (;;) {
+    const auto time = http::format_date(std::time(nullptr));
+    co_await events.send({.data = std::string_view(time.data(), time.size())});
+    co_await every_second.tick();
   }
 }
 
 gyre::task<> serve(std::string where) {
   http::router routes;
   routes.get("/", [](http::request&) { return http::response::borrowed(page, "text/html; charset=utf-8"); });
-  routes.get("/events", [](http::request&) {
-    return http::response::stream(tell_time, "text/event-stream").add_field("Cache-Control", "no-cache");
-  });
+  routes.get("/events", [](http::request&) { return http::event_stream(tell_time); });
   http::server_options options;
   options.listen = std::move(where);
   options.routes = std::move(routes);
