@@ -40,9 +40,7 @@ function(gyre_client_library)
                         $<BUILD_INTERFACE:${files}> $<INSTALL_INTERFACE:${names}>)
   set_target_properties(gyre-client PROPERTIES EXPORT_NAME client)
   gyre_set_version(gyre-client)
-  install(TARGETS gyre-client EXPORT gyre-client)
+  gyre_install_libraries(gyre-client gyreClientTargets.cmake gyre-client)
   gyre_pkg_config(gyre-client DESCRIPTION "The HTTP client of gyre" REQUIRES "gyre-tls = ${PROJECT_VERSION}"
                   STATIC_LIBRARIES ${names})
-  install(EXPORT gyre-client NAMESPACE gyre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre
-          FILE gyreClientTargets.cmake)
 endfunction()

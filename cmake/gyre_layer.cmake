@@ -41,21 +41,31 @@ function(gyre_layer name)
   set(GYRE_LAYER_TARGETS ${GYRE_LAYER_TARGETS} gyre_${name} PARENT_SCOPE)
 endfunction()
 
-# gyre_set_version(library): properties of gyre, gyre-tls and gyre-client. A shared library is never unloaded, because
-# threads of its pools and its thread-local objects may outlive the plugin that brought it. One finds the others beside
-# it.
+# gyre_set_version(library): properties of gyre, gyre-tls and gyre-client. Before version 1, each minor version has an
+# ABI of its own. A shared library is never unloaded, because threads of its pools and its thread-local objects may
+# outlive the plugin that brought it. One finds the others beside it.
 function(gyre_set_version library)
-  set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  set(GYRE_ABI ${PROJECT_VERSION_MAJOR})
+  if(GYRE_ABI EQUAL 0)
+    set(GYRE_ABI 0.${PROJECT_VERSION_MINOR})
+  endif()
+  set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${GYRE_ABI}
                         LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN")
   if(BUILD_SHARED_LIBS)
-    target_link_options(${library} PRIVATE LINKER:-z,nodelete)
+    set(exports ${PROJECT_BINARY_DIR}/exports.map)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/exports.map.in ${exports} @ONLY)
+    target_link_options(${library} PRIVATE LINKER:-z,nodelete LINKER:--version-script=${exports})
+    set_target_properties(${library} PROPERTIES LINK_DEPENDS ${exports})
   endif()
 endfunction()
 
-# Declares gyre::gyre (all layers) and gyre::uring (the ring binding alone), and installs them.
+# Declares gyre::gyre (all layers, also called gyre::core and gyre::http) and gyre::uring (the ring binding alone), and
+# installs them.
 function(gyre_library)
   add_library(gyre)
-  add_library(gyre::gyre ALIAS gyre)
+  foreach(name gyre core http)
+    add_library(gyre::${name} ALIAS gyre)
+  endforeach()
   foreach(layer ${GYRE_LAYER_TARGETS})
     if(layer MATCHES "^gyre_(tls|client)$")
       continue()  # see gyre_tls.cmake and gyre_client.cmake
@@ -87,14 +97,7 @@ function(gyre_library)
                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   endforeach()
 
-  include(CMakePackageConfigHelpers)
-  install(TARGETS gyre gyre_uring EXPORT gyre)
-  install(EXPORT gyre NAMESPACE gyre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre FILE gyreTargets.cmake)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gyreConfig.cmake.in ${PROJECT_BINARY_DIR}/gyreConfig.cmake
-                                INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
-  write_basic_package_version_file(${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${PROJECT_BINARY_DIR}/gyreConfig.cmake ${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
+  gyre_install_libraries(gyre gyreTargets.cmake gyre gyre_uring)
+  gyre_install_package()
   gyre_pkg_config(gyre DESCRIPTION "${PROJECT_DESCRIPTION}" LIBRARIES -pthread STATIC_LIBRARIES ${GYRE_CODING_NAMES})
 endfunction()

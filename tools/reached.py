@@ -43,7 +43,7 @@ BESIDE = [
     ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
-    ("tests/tls/peer.cpp", "programs"), ("tests/consume/", ""),
+    ("tests/tls/peer.cpp", "programs"), ("tests/packages/", ""),
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
     ("programs/CMakeLists.txt", "resp load encryption proxy programs alone"),
     ("programs/resp_server/", "resp programs alone"), ("programs/gyre/load/", "load programs alone"),

@@ -84,7 +84,7 @@ std::optional<unix_seconds> parse_age(std::string_view text) noexcept {
 
 }  // namespace
 
-struct cookie_jar::contents {
+struct [[gnu::visibility("hidden")]] cookie_jar::contents {
   // By the domain from its end ("tset.a"), so that those below a domain follow it. The cookies of one are in order.
   using cookies_by_domain = std::map<std::string, std::vector<stored_cookie>, std::less<>>;
 

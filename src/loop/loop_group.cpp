@@ -17,7 +17,7 @@ struct loop_group::member : io::completion {
   bool quiet = false;  // has nothing left to do in the current stage, and does nothing until that is withdrawn
 };
 
-struct loop_group::state {
+struct [[gnu::visibility("hidden")]] loop_group::state {
   std::mutex lock;  // guards everything except reads of `size`, and of loops below it
   std::array<member, max_loops> members;
   std::atomic<std::size_t> size{0};

@@ -6,7 +6,7 @@ namespace gyre {
 
 constexpr const char* name_of_any = "an any_stream";
 
-struct any_stream::no_stream final : interface {
+struct [[gnu::visibility("hidden")]] any_stream::no_stream final : interface {
   [[noreturn]] GYRE_CORO_WRAPPER task<std::size_t> read_some(std::span<std::byte> /*buffer*/) override {
     misuse_of_closed("read_some", name_of_any);
   }

@@ -69,7 +69,7 @@ class server_session final : public secure_session {
 
 }  // namespace
 
-class server_sessions::state final : public secure_sessions {
+class [[gnu::visibility("hidden")]] server_sessions::state final : public secure_sessions {
  public:
   explicit state(server_config config) noexcept : config_(std::move(config)) {}
 

@@ -17,7 +17,7 @@
 
 namespace gyre::tls {
 
-class ticket_keys::ring {
+class [[gnu::visibility("hidden")]] ticket_keys::ring {
  public:
   struct key {
     std::array<unsigned char, 16> name;

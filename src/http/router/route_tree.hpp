@@ -66,7 +66,7 @@ struct route_node {
 
 /// An object that others point to is allocated by itself, so that the cost of adding a route, a group or its
 /// middleware does not grow with their number.
-struct router::tree {
+struct [[gnu::visibility("hidden")]] router::tree {
   route_node root;
   std::vector<middleware> around;
   handler not_found;

@@ -1,4 +1,4 @@
-// tests/consume/client.cpp: a program that uses an installed gyre::client.
+// tests/packages/client.cpp: a program that uses an installed gyre::client.
 #include <gyre/client.hpp>
 #include <gyre/gyre.hpp>
 #include <gyre/version.hpp>

@@ -1,5 +1,5 @@
-// tests/consume/plugin_host.cpp: loads and unloads the two plugins whose paths are given, which have gyre in them. The
-// program itself has no gyre, or a third copy whose symbols it exports.
+// tests/packages/plugins/plugin_host.cpp: loads and unloads the two plugins whose paths are given, which have gyre in
+// them. The program itself has no gyre, or a third copy whose symbols it exports.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>

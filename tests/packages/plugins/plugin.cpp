@@ -1,4 +1,5 @@
-// tests/consume/plugin.cpp: a shared object that contains the static library. Two of them are loaded into one process.
+// tests/packages/plugins/plugin.cpp: a shared object that contains the static library. Two of them are loaded into one
+// process.
 #include <gyre/gyre.hpp>
 
 #include <cstdio>

@@ -1,0 +1,37 @@
+# `cmake --install` has three components: development (headers, static libraries, files for CMake and
+# pkg-config), runtime (shared libraries) and tools (the command gyre). Each copies what has been built and needs
+# nothing of the others. A project that contains gyre installs it only when it asks for that.
+option(GYRE_INSTALL "Install gyre together with this project" ${PROJECT_IS_TOP_LEVEL})
+set(GYRE_CMAKE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
+
+# gyre_install_libraries(export file.cmake target...)
+function(gyre_install_libraries export file)
+  if(GYRE_INSTALL)
+    install(TARGETS ${ARGN} EXPORT ${export} ARCHIVE COMPONENT development
+            LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+    install(EXPORT ${export} NAMESPACE gyre:: DESTINATION ${GYRE_CMAKE_FOLDER} FILE ${file} COMPONENT development)
+  endif()
+endfunction()
+
+# The headers, and what find_package reads.
+function(gyre_install_package)
+  if(NOT GYRE_INSTALL)
+    return()
+  endif()
+  include(CMakePackageConfigHelpers)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gyreConfig.cmake.in ${PROJECT_BINARY_DIR}/gyreConfig.cmake
+                                INSTALL_DESTINATION ${GYRE_CMAKE_FOLDER})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/gyreConfig.cmake ${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake
+          DESTINATION ${GYRE_CMAKE_FOLDER} COMPONENT development)
+endfunction()
+
+# gyre_install_program(target): the command gyre, which finds the shared libraries of its installation.
+function(gyre_install_program target)
+  if(GYRE_INSTALL)
+    file(RELATIVE_PATH libraries "/prefix/${CMAKE_INSTALL_BINDIR}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
+    install(TARGETS ${target} RUNTIME COMPONENT tools)
+  endif()
+endfunction()
