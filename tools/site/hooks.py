@@ -5,8 +5,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import catalogue  # noqa: E402
+import names  # noqa: E402
 import navigation  # noqa: E402
 import pages  # noqa: E402
+import reference  # noqa: E402
 import sources  # noqa: E402
 from mkdocs.structure.files import File  # noqa: E402
 
@@ -29,12 +32,15 @@ def on_files(files, config):
     for name, text in texts.items():
         if files.get_file_from_path(pages.page_of(name)) is None:
             files.append(File.generated(config, pages.page_of(name), content=text))
+    config._catalogue = catalogue.Catalogue()
+    for name, text in reference.pages_of(config._catalogue).items():
+        files.append(File.generated(config, name, content=text))
     for name in pages.linked_images(texts):
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     for asset in ASSETS.iterdir():
         files.append(File.generated(config, f"assets/{asset.name}", abs_src_path=str(asset)))
     files.append(File.generated(config, "LICENSE", abs_src_path=str(ROOT / "LICENSE")))
-    config.nav = navigation.expanded(config.nav, {file.src_uri for file in files.documentation_pages()})
+    config.nav = navigation.expanded(config.nav, reference.navigation(config._catalogue), {file.src_uri for file in files.documentation_pages()})
     config._sources = sources.linked_from(texts)
     files.append(File.generated(config, "source/README.md", content=sources.TEMPLATE))
     for name in config._sources:  # on_post_build fills them
@@ -43,8 +49,14 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
+    if page.file.src_uri.startswith("reference/"):
+        return markdown
     markdown = pages.without_comments(markdown)
     return pages.with_links_of_site(markdown, page.file.src_uri)
+
+
+def on_page_content(content, page, config, files):
+    return names.linked(content, page, config._catalogue, files)
 
 
 def on_post_build(config):

@@ -13,14 +13,18 @@ def names_for(pattern, pages):
     return sorted(found, key=lambda page: page != front)
 
 
-def expanded(entries, pages):
-    """The entries of a level of the navigation; a level that is left without pages disappears."""
+def expanded(entries, reference, pages):
+    """The entries of a level of the navigation; a level that is left without pages disappears. `reference`
+    stands for the generated one."""
     result, seen = [], set()
     for entry in entries:
         title, content = next(iter(entry.items())) if isinstance(entry, dict) else (None, entry)
         if isinstance(content, list):
-            content = expanded(content, pages)
+            content = expanded(content, reference, pages)
             result += [{title: content}] if content else []
+            continue
+        if content == "reference":
+            result.append({title: reference})
             continue
         names = [name for name in names_for(content, pages) if name not in seen]
         seen |= set(names)

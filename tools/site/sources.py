@@ -20,7 +20,7 @@ search: {exclude: true}
 
 @CONTENT@
 """
-TOKEN = re.compile(r"""(?P<c1>//[^\n]*|(?<![^\n])\#\ [^\n]*)|(?P<s>"(?:[^"\\\n]|\\.)*")|(?P<cp>^\s*\#\s*\w+[^\n]*)|"""
+TOKEN = re.compile(r"""(?P<c1>//[^\n]*)|(?P<s>"(?:[^"\\\n]|\\.)*")|(?P<cp>^[ ]*\#[ ]*\w+[^\n]*)|"""
                    r"(?P<k>\b(?:alignas|auto|bool|break|case|catch|char|class|concept|const|constexpr|continue|"
                    r"co_await|co_return|co_yield|default|delete|do|double|else|enum|explicit|false|final|for|friend|if|"
                    r"inline|int|mutable|namespace|new|noexcept|nullptr|operator|override|private|protected|public|"
