@@ -10,8 +10,8 @@ import headers
 ROOT = Path(__file__).resolve().parent.parent.parent
 AUTHORS = re.compile(r"For (?:authors|the implementation|servers of files|asio|boost_asio)")
 # What an awaitable has for the compiler and the loop, not for programs.
-PROTOCOL = re.compile(r"^(?:await_\w+|start|on_\w+|take_result|try_now|gyre_\w+|promise_type|ignores_cancel|get_\w+_object|"
-                      r"describe|cancel_leaf|\w+_tag)$")
+PROTOCOL = re.compile(r"^(?:await_\w+|start|on_\w+|take_result|try_now|gyre_\w+|promise_type|ignores_cancel|"
+                      r"get_\w+_object|describe|cancel_leaf|\w+_tag)$")
 
 
 @dataclass

@@ -40,7 +40,8 @@ def on_files(files, config):
     for asset in ASSETS.iterdir():
         files.append(File.generated(config, f"assets/{asset.name}", abs_src_path=str(asset)))
     files.append(File.generated(config, "LICENSE", abs_src_path=str(ROOT / "LICENSE")))
-    config.nav = navigation.expanded(config.nav, reference.navigation(config._catalogue), {file.src_uri for file in files.documentation_pages()})
+    config.nav = navigation.expanded(config.nav, reference.navigation(config._catalogue),
+                                     {file.src_uri for file in files.documentation_pages()})
     config._sources = sources.linked_from(texts)
     files.append(File.generated(config, "source/README.md", content=sources.TEMPLATE))
     for name in config._sources:  # on_post_build fills them

@@ -10,7 +10,7 @@ QUALIFIED = re.compile(r'(?:<span class="n\w*">(?:gyre|http|tls|fs|io|testing)</
 TYPE = re.compile(r'<span class="n\w*">(\w+)</span>')
 SCOPES = ["gyre", "gyre::http", "gyre::tls", "gyre::fs", "gyre::io", "gyre::testing", "gyre::uring"]
 # Words of prose, commands and the standard library that are also names.
-NOT_NAMES = {"gyre", "main", "bind", "next", "version", "std", "size", "empty", "value", "error", "fail", "kind", "none"}
+NOT_NAMES = {"gyre", "main", "bind", "next", "version", "size", "empty", "value", "error", "fail", "kind", "none"}
 # Pages about commands and other libraries, whose words are not names of gyre.
 PLAIN = ("guide/fetch", "guide/load", "guide/proxy", "CHANGELOG", "CONTRIBUTING", "bench/", "source/")
 
@@ -92,4 +92,8 @@ def linked(content, page, catalogue, files):
         return content
     content = Linker(page, catalogue, files).linked(content)
     # A narrow cell breaks a qualified name after ::.
-    return re.sub(r"<td>.*?</td>", lambda cell: re.sub(r"::(?=[^<>\"]*<)", "::<wbr>", cell.group(0)), content, flags=re.S)
+    return re.sub(r"<td>.*?</td>", with_breaks, content, flags=re.S)
+
+
+def with_breaks(cell):
+    return re.sub(r"::(?=[^<>\"]*<)", "::<wbr>", cell.group(0))
