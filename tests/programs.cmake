@@ -2,7 +2,7 @@
 
 get_property(programs DIRECTORY ${PROJECT_SOURCE_DIR}/programs PROPERTY BUILDSYSTEM_TARGETS)
 gyre_suite_has(programs ${programs})
-foreach(folder examples examples/refactor examples/callbacks)
+foreach(folder examples examples/refactor examples/callbacks examples/cookbook)
   get_property(examples DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} PROPERTY BUILDSYSTEM_TARGETS)
   gyre_suite_has(programs ${examples})
 endforeach()

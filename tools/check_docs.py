@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, or of the given files, and checks the
-targets of their links.
+"""Compiles and runs the C++ of README.md and of the pages below docs/, or of the given files, and checks the targets
+of their links.
 
 A listing is a fence that begins with ```cpp. It is compiled after an include of gyre.hpp. A listing with a main() is
 linked with the release build, and must exit with 0.
 
-Readers do not see HTML comments. Four kinds of them, each beside a listing, determine how it is checked:
+Readers do not see HTML comments. Five kinds of them, each beside a listing, determine how it is checked:
 
     <!-- check_docs: file: examples/x.cpp -->
         Before a listing, which must be equal to that file. The build compiles the file, and its tests run it.
     <!-- check_docs: before      lines to compile before the listing, up to a line -->
     <!-- check_docs: after       lines to compile after it, up to a line -->, such as a main() that checks a result
+    <!-- check_docs: prints: OUTPUT -->
+        After a program, which must print the output, in which \\n is a line end.
     <!-- check_docs: server: COMMAND => OUTPUT -->
-        After a server. It is started on a free port instead of its own. The command must print the output, in which
+        After a server. It is started on free ports instead of its own. The command must print the output, in which
         \\n is a line end. After a SIGTERM, the server must exit with 0.
 """
 
@@ -35,7 +37,8 @@ LIBRARY = ROOT / "build/release/libgyre.a"
 FENCE = re.compile(r"(?:^<!-- check_docs: file: (?P<file>\S+) -->\n|^<!-- check_docs: before\n(?P<before>.*?)^-->\n)?"
                    r"^```(?P<language>\w*)\n(?P<code>.*?)^```\n?"
                    r"(?:^<!-- check_docs: after\n(?P<after>.*?)^-->\n?|"
-                   r"^<!-- check_docs: server: (?P<server>.*?) -->\n?)?", re.M | re.S)
+                   r"^<!-- check_docs: server: (?P<server>.*?) -->\n?|"
+                   r"^<!-- check_docs: prints: (?P<prints>.*?) -->\n?)?", re.M | re.S)
 
 
 COMPILER = ["clang++-19", "-std=c++23", "-O1", "-pthread", f"-I{ROOT / 'include'}"]
@@ -66,10 +69,11 @@ def encrypted_with(code):
 
 
 def fences(text):
-    """(line, language, code, file, server) of each fenced block, with its hidden lines. A missing check is None."""
+    """(line, language, code, file, server, prints) of each fenced block, with its hidden lines. A missing check is
+    None."""
     for found in FENCE.finditer(text):
         code = (found["before"] or "") + found["code"] + (found["after"] or "")
-        yield text[:found.start("code")].count("\n"), found["language"], code, found["file"], found["server"]
+        yield text[:found.start("code")].count("\n"), found["language"], code, *found.group("file", "server", "prints")
 
 
 def lacks_asio(code):
@@ -99,12 +103,13 @@ def wait_until_it_listens(server, port):
             time.sleep(0.02)
 
 
-def check_server(where, program, port, check):
+def check_server(where, program, ports, check):
     """Starts the program, runs the command of the document against it, and stops it."""
     command, expected = check.replace("\\n", "\n").split(" => ")
-    server = subprocess.Popen([str(program)], stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen([str(program)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        wait_until_it_listens(server, port)
+        for port in ports:
+            wait_until_it_listens(server, port)
         done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
         server.send_signal(signal.SIGTERM)
         _, errors = server.communicate(timeout=60)
@@ -117,7 +122,7 @@ def check_server(where, program, port, check):
     return [] if server.returncode == 0 else [f"{where}: exit code {server.returncode} after SIGTERM: {errors}"]
 
 
-def check_fence(where, code, file=None, server=None):
+def check_fence(where, code, file=None, server=None, prints=None):
     if file is not None:
         same = (ROOT / file).is_file() and (ROOT / file).read_text() == code
         return [] if same else [f"{where}: this is not the text of {file}; copy it"]
@@ -127,12 +132,14 @@ def check_fence(where, code, file=None, server=None):
         print(f"{where}: not compiled: there is no Asio")
         return []
     runs = re.search(r"^int main\(", code, re.M) is not None
-    port = free_port()
+    ports = {}  # of the document, and the free ones in their place
     if server is not None:
-        named = re.search(r"127\.0\.0\.1:(\d+)", code)
-        if not runs or not named or named.group(1) not in server:
+        for port in re.findall(r"127\.0\.0\.1:([1-9]\d*)", code):
+            ports.setdefault(port, str(free_port()))
+        if not runs or not any(port in server for port in ports):
             return [f"{where}: a server needs a main(), and a port of 127.0.0.1 that its check names, too"]
-        code, server = (text.replace(named.group(1), str(port)) for text in (code, server))
+        named = re.compile(rf"\b({'|'.join(ports)})\b")
+        code, server = (named.sub(lambda port: ports[port[0]], text) for text in (code, server))
     with tempfile.TemporaryDirectory() as scratch:
         source, program = Path(scratch, "fence.cpp"), Path(scratch, "fence")
         source.write_text(code)
@@ -143,11 +150,13 @@ def check_fence(where, code, file=None, server=None):
         if built.returncode != 0:
             return [f"{where}: does not compile:\n{built.stderr}"]
         if server is not None:
-            return check_server(where, program, port, server)
+            return check_server(where, program, ports.values(), server)
         if runs:
             done = subprocess.run([str(program)], capture_output=True, text=True, timeout=60)
             if done.returncode != 0:
                 return [f"{where}: exit code {done.returncode}: {done.stderr}"]
+            if prints is not None and done.stdout != prints.replace("\\n", "\n"):
+                return [f"{where}: printed {done.stdout!r}, not {prints!r}: {done.stderr}"]
     return []
 
 
@@ -185,7 +194,8 @@ def main():
     names = missing_asyncio_names((ROOT / "docs/from-asyncio.md").read_text())
     problems = [f"docs/from-asyncio.md: says nothing of {name}" for name in names]
     pieces = []
-    every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]
+    folders = ["docs", "docs/guide", "docs/cookbook", "docs/coming-from"]
+    every = [ROOT / "README.md", *(page for each in folders for page in sorted((ROOT / each).glob("*.md")))]
     for file in [Path(name).resolve() for name in sys.argv[1:]] or every:
         text = file.read_text()
         for line, language, *checks in fences(text):
@@ -211,6 +221,8 @@ def self_test():
     assert (language, code) == ("cpp", "int a;\nint b;\nint main() { return 7; }\n"), code
     assert "exit code 7" in "".join(check_fence("self-test", code)), "a check behind a listing must run"
     assert check_fence("self-test", "int wrong = nonsense;\n"), "a fence that does not compile must be found"
+    silent = "".join(check_fence("self-test", "int main() {}\n", prints="hello\\n"))
+    assert "printed ''" in silent, "a program with another output must be found"
     other = check_fence("self-test", "int main() {}\n", "examples/01_echo.cpp")
     assert other, "a listing unlike its file must be found"
     deaf = ("gyre::task<> ends(gyre::tcp_stream) { co_return; }\n"
