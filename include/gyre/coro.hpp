@@ -10,6 +10,9 @@
 //   call_stack       the chain of awaiting coroutines, and the place of each await
 //   exception_group  several exceptions that happened together
 //
+// Included alone, because it needs <memory_resource>:
+//   frame_resource   coroutines whose frames come from a memory resource of the program
+//
 // For authors of operations:
 //   frame_pool       recycles the memory of coroutine frames
 //   nested_frames    destroys frames that own each other

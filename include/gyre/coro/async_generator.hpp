@@ -43,7 +43,8 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     struct yielded {
       static constexpr bool ignores_cancel = true;
       static constexpr bool await_ready() noexcept { return false; }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+      template <class Promise>  // promise_type, or one that adds how the frame is allocated
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
         promise_type& promise = self.promise();
         if (promise.context->open != promise.open_before) [[unlikely]]
           misuse(
