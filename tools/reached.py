@@ -3,9 +3,10 @@
 the suite of a test; for a header of tests/, the suites that include it.
 
 The change is everything since the commit that .ci/passed names, the last one that passed every check, including what is
-not committed. It reaches every suite when GYRE_CI=all, when it touches what all of them use (the build of the library
-and the tests, .ci/, tests/support/, include/gyre/testing/) or a file that no rule below names, when that commit is not
-an ancestor of this one, and when that commit passed with other compilers or on another kernel.
+not committed. It reaches every suite when GYRE_CI=all, and then those of other machines, too. It reaches all but those
+of other machines when it touches what all of them use (the build of the library and the tests, .ci/, tests/support/,
+include/gyre/testing/) or a file that no rule below names, when that commit is not an ancestor of this one, and when
+that commit passed with other compilers or on another kernel.
 
     tools/reached.py             two lines for .ci/run: the suites, and why
     tools/reached.py --passed    the text of .ci/passed for this commit"""
@@ -33,6 +34,8 @@ TESTED = {
     "programs": "client process runtime interop",
     "fuzz": "client", "kernel": "tls http", "alone": "client process runtime interop testing",
 }
+# Other machines: their checks build everything anew. They run with GYRE_CI=all, and when they themselves change.
+MACHINES = {"static"}
 # Folders and files beside the layers, by the beginning of the path, and the suites that they reach; the first that fits
 # counts. What is not here reaches everything.
 BESIDE = [
@@ -43,6 +46,7 @@ BESIDE = [
     ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
+    ("tests/static/", "static"), ("cmake/gyre_static.cmake", "static"),
     ("tests/tls/peer.cpp", "programs"), ("tests/packages/", ""),
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
     ("programs/CMakeLists.txt", "resp load encryption proxy programs alone"),
@@ -109,7 +113,7 @@ def reached():
     """The suites, and why."""
     everything = set(TESTED)
     if os.environ.get("GYRE_CI") == "all":
-        return everything, "GYRE_CI=all"
+        return everything | MACHINES, "GYRE_CI=all"
     try:
         passed, machine = (ROOT / PASSED).read_text().splitlines()
     except (FileNotFoundError, ValueError):
@@ -164,6 +168,7 @@ def self_test():
     assert set(" ".join(known).split()) == set(TESTED) - {"fuzz", "kernel"}, "tools/reached.py: other suites than gyre"
     folders = {each.name for each in (ROOT / "tests").iterdir() if list(each.glob("*_test.cpp"))}
     assert folders <= set(TESTED), f"tools/reached.py: no suite for {folders - set(TESTED)}"
+    assert suites("tests/static/run.sh") == {"static"}
 
 
 if __name__ == "__main__":
@@ -173,5 +178,5 @@ if __name__ == "__main__":
         print(fingerprint())
     else:
         found, why = reached()
-        print(" ".join(suite for suite in TESTED if suite in found))
+        print(" ".join(suite for suite in [*TESTED, *sorted(MACHINES)] if suite in found))
         print(why)

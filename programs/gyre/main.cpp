@@ -1,6 +1,7 @@
 // programs/gyre/main.cpp: the gyre command for operators.
 #include "programs/common/command_line.hpp"
 #include "programs/common/process_signals.hpp"
+#include "programs/common/system_files.hpp"
 #include "programs/gyre/doctor.hpp"
 #include "programs/gyre/fetch/fetch.hpp"
 #include "programs/gyre/load/load.hpp"
@@ -14,6 +15,7 @@
 
 int main(int argc, char** argv) {
   programs::begin_process();
+  programs::adapt_to_system();
   programs::command_line app("gyre", "The gyre command.");
   app.add_version_flag("--version", std::string("gyre ") + gyre::version_string);
   app.require_command();

@@ -31,6 +31,15 @@ class getaddrinfo_category final : public std::error_category {
   }
 };
 
+// RFC 6761 §6.3: these names mean this machine, also where no /etc/hosts says so.
+bool is_localhost(std::string_view host) noexcept {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  constexpr std::string_view name = "localhost";
+  const std::size_t before = host.size() - std::min(name.size(), host.size());
+  const auto equal = [](char a, char b) { return (a | 0x20) == b; };
+  return std::ranges::equal(host.substr(before), name, equal) && (before == 0 || host[before - 1] == '.');
+}
+
 lookup_result look_up(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;  // otherwise every address comes once per socket type
@@ -44,6 +53,9 @@ lookup_result look_up(const std::string& host) {
   const owned<addrinfo*, &::freeaddrinfo> list(code == 0 ? found : nullptr);
   for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next)
     if (const address a = address::from_raw(each->ai_addr, each->ai_addrlen); !a.empty()) result.addresses.push_back(a);
+  const bool unknown = result.addresses.empty() && code != EAI_SYSTEM && code != EAI_MEMORY;
+  if (unknown && is_localhost(host))
+    return {.addresses = {address::loopback_v4(0), address::loopback_v6(0)}, .error = {}};
   return result;
 }
 

@@ -1,4 +1,5 @@
 // tests/net/resolver_test.cpp: results and error messages of lookups.
+#include <gyre/io/kernel.hpp>
 #include <gyre/net/resolver.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -149,6 +150,16 @@ TEST(resolver, refuses_a_text_that_is_not_host_and_port_with_an_example) {
 
 TEST(resolver, an_error_in_the_argument_is_thrown_by_the_await_not_by_the_call) {
   EXPECT_NO_THROW((void)gyre::resolve("no port"));
+}
+
+TEST(resolver, localhost_is_this_machine_even_where_no_file_says_so) {
+  gyre::io::kernel without_files = gyre::io::kernel::real();
+  without_files.sockets.getaddrinfo = [](const char*, const char*, const addrinfo*, addrinfo**) { return EAI_AGAIN; };
+  const gyre::io::kernel_scope scope(without_files);
+  for (const char* const name : {"localhost", "LocalHost.", "app.localhost"})
+    EXPECT_EQ(gyre::run(text_of_addresses(gyre::resolve(name, 80))), "127.0.0.1:80 [::1]:80 ") << name;
+  for (const char* const name : {"mylocalhost", "localhost.example", "host", "l"})
+    expect_error(gyre::resolve(name, 80), "resolve " + std::string(name) + ": Temporary failure in name resolution");
 }
 
 TEST(resolver_category, tells_failures_that_may_pass) {

@@ -179,10 +179,11 @@ class Serve(Program):
 class Proxy(Program):
     """`gyre proxy` on a free port."""
 
-    def __init__(self, *servers, arguments=()):
+    def __init__(self, *servers, arguments=(), before=()):
         listen = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
         super().__init__("gyre", "proxy", *listen, "--admin", "127.0.0.1:0", "--access-log", "off", *arguments,
                          listen=())
+        self.command[:0] = map(str, before)
         for each in servers:
             self.command += ["--to", each if isinstance(each, str) else f"http://127.0.0.1:{each}"]
 

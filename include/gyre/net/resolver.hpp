@@ -30,7 +30,8 @@ struct resolve_options {
 };
 
 /// Returns the addresses of a host, at least one and none twice, in the order in which they should be tried. A numeric
-/// address ("127.0.0.1", "::1") is returned at once; a name is looked up on a thread of io::blocking_pool.
+/// address ("127.0.0.1", "::1") is returned at once; a name is looked up on a thread of io::blocking_pool. If
+/// getaddrinfo(3) does not know "localhost", or a name below it, the result is the loopback addresses (RFC 6761).
 ///
 /// Lifetime: the text is copied in this call.
 /// Cancel: does not wait for the lookup, which continues in its thread and whose result is dropped. Nor does the end of

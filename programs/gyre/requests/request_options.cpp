@@ -1,6 +1,8 @@
 // programs/gyre/requests/request_options.cpp: checks and reads the options of commands that send HTTP requests.
 #include "programs/gyre/requests/request_options.hpp"
 
+#include "programs/common/system_files.hpp"
+
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/http/characters.hpp>
@@ -173,6 +175,11 @@ std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::str
 std::string explain(const std::exception& failure) {
   const auto* const refusal = dynamic_cast<const gyre::tls::tls_error*>(&failure);
   if (refusal == nullptr || refusal->code() != gyre::tls::tls_errc::certificate_rejected) return failure.what();
+  if (!system_has_authorities())
+    return fmt::format(
+        "{} (this system has no certificates of authorities: SSL_CERT_FILE or --cacert FILE names some, "
+        "--insecure accepts any certificate)",
+        failure.what());
   return fmt::format("{} (--cacert FILE trusts other authorities, --insecure accepts any certificate)", failure.what());
 }
 
