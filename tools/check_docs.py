@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "#include <gyre/gyre.hpp>\n#include <chrono>\n#include <string>\nusing namespace std::chrono_literals;\n"
 LIBRARY = ROOT / "build/release/libgyre.a"
 FENCE = re.compile(r"(?:^<!-- check_docs: file: (?P<file>\S+) -->\n|^<!-- check_docs: before\n(?P<before>.*?)^-->\n)?"
-                   r"^```(?P<language>\w*)\n(?P<code>.*?)^```\n?"
+                   r"^```(?P<language>[\w+]*)\n(?P<code>.*?)^```\n?"
                    r"(?:^<!-- check_docs: after\n(?P<after>.*?)^-->\n?|"
                    r"^<!-- check_docs: server: (?P<server>.*?) -->\n?|"
                    r"^<!-- check_docs: prints: (?P<prints>.*?) -->\n?)?", re.M | re.S)
