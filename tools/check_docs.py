@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compiles and runs the C++ of README.md and of the pages below docs/, or of the given files, and checks the targets
-of their links.
+of their links. The table of features must name what the front pages of the layers list.
 
 A listing is a fence that begins with ```cpp. It is compiled after an include of gyre.hpp. A listing with a main() is
 linked with the release build, and must exit with 0.
@@ -171,6 +171,14 @@ def missing_asyncio_names(text):
     return sorted(name for name in names if name[0] != "_" and not re.search(rf"\b{name}\b", text))
 
 
+def missing_features(text):
+    """Names on the front pages of the layers, include/gyre/<layer>.hpp, that no row of the table has as code."""
+    named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", text))))
+    for page in sorted((ROOT / "include/gyre").glob("*.hpp")):
+        for entry in re.findall(r"^//   (\w[\w, ]*?)  +\S", page.read_text(), re.M):
+            yield from (f"{name} ({page.name})" for name in re.findall(r"\w+", entry) if name not in named)
+
+
 def without_listings(text):
     return re.sub(r"<!--.*?-->", "", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.S)
 
@@ -193,6 +201,8 @@ def broken_links(file):
 def main():
     names = missing_asyncio_names((ROOT / "docs/from-asyncio.md").read_text())
     problems = [f"docs/from-asyncio.md: says nothing of {name}" for name in names]
+    features = (ROOT / "docs/features.md").read_text()
+    problems += [f"docs/features.md: no row names {name}" for name in missing_features(features)]
     pieces = []
     folders = ["docs", "docs/guide", "docs/cookbook", "docs/coming-from"]
     every = [ROOT / "README.md", *(page for each in folders for page in sorted((ROOT / each).glob("*.md")))]
@@ -231,6 +241,7 @@ def self_test():
     check = "curl -s telnet://127.0.0.1:8888 </dev/null => hello"
     answered = "".join(check_fence("self-test", deaf, server=check))
     assert "not 'hello'" in answered, "a server with another answer must be found"
+    assert "request (http.hpp)" in list(missing_features("`response`")), "a type that no row names must be found"
     assert anchors("# A b, `c`\n```sh\n# no\n```\n") == {"a-b-c"}
 
 

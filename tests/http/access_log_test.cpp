@@ -110,6 +110,7 @@ TEST(access_log, json_stays_json_whatever_comes) {
   for (const std::string& line : lines) EXPECT_TRUE(is_json_object(line)) << line;
   EXPECT_EQ(member(lines[0], "user_agent"), "\"plain\"");
   EXPECT_EQ(member(lines[0], "target"), R"("/\"{}")");
+  EXPECT_EQ(member(lines[0], "route"), R"("/{path...}")");
   EXPECT_EQ(member(lines[0], "status"), "200");
   EXPECT_EQ(member(lines[0], "complete"), "true");
   EXPECT_EQ(member(lines[1], "user_agent"), R"("a\"b\\c")");

@@ -220,16 +220,18 @@ TEST(server_input, the_observer_hears_of_refusals_too) {
   struct log : http::exchange_observer {
     void answered(const http::exchange& what) noexcept override {
       lines.push_back(std::to_string(what.status) + ' ' + std::string(what.request.method()) + ' ' +
-                      std::string(what.request.target()) + ' ' + std::to_string(what.body_bytes) +
-                      (what.complete ? "" : " cut off"));
+                      std::string(what.request.target()) + ' ' + std::string(what.request.route_pattern()) + ' ' +
+                      std::to_string(what.body_bytes) + (what.complete ? "" : " cut off"));
     }
     std::vector<std::string> lines;
   } heard;
-  http::server_options options = options_for(says("hello"));
+  http::router routes;
+  routes.get("/{name}", says("hello"));
+  http::server_options options = options_for(std::move(routes));
   options.observer = &heard;
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(options));
-    (void)co_await app.exchange_bytes(request_with("") + "HEAD /b HTTP/1.1\r\nHost: a\r\n\r\n" + "nonsense\r\n\r\n");
+    (void)co_await app.exchange_bytes(get_request("/a") + "HEAD /b HTTP/1.1\r\nHost: a\r\n\r\n" + "nonsense\r\n\r\n");
   });
-  EXPECT_EQ(heard.lines, (std::vector<std::string>{"200 GET / 5", "200 HEAD /b 0", "400   26"}));
+  EXPECT_EQ(heard.lines, (std::vector<std::string>{"200 GET /a /{name} 5", "200 HEAD /b /{name} 0", "400    26"}));
 }

@@ -8,7 +8,7 @@
 
 namespace gyre::http {
 
-/// A finished request, for logs and counters.
+/// A finished request, for logs and counters. `request.route_pattern()` is a label that no client can invent.
 struct exchange {
   const http::request& request;
   int status;                ///< of the answer; without one, 499 if the client left, 503 if the server ended it

@@ -77,6 +77,11 @@ class GYRE_API request {
     return *value;
   }
 
+  /// The pattern of the route that the request was led to, with the prefixes of its groups and mounts: "/users/{id}".
+  /// Empty until a router has found it, and for 404 and 405. A browser's preflight has the pattern that it asks about.
+  /// One route has one pattern, so it is a label for counters where the path is not. See exchange_observer.
+  [[nodiscard]] std::string_view route_pattern() const noexcept { return now_.route; }
+
   /// The part of the path that "{name...}" matched, with a leading slash and percent-encoded as it was sent. This is
   /// the path as a mounted tree sees it. Returns the whole path when the route has no such parameter.
   [[nodiscard]] std::string_view rest_of_path() const noexcept {

@@ -11,9 +11,17 @@ enum class version : std::uint8_t {
   http_1_1,
 };
 
-/// "HTTP/1.1", as access logs and CGI name it.
+/// "HTTP/1.1", as access logs and CGI name it. A version without a name here does not compile.
 [[nodiscard]] constexpr std::string_view name_of(version v) noexcept {
-  return v == version::http_1_0 ? "HTTP/1.0" : "HTTP/1.1";
+  switch (v) {
+    case version::http_1_0:
+      return "HTTP/1.0";
+    case version::http_1_1:
+      return "HTTP/1.1";
+  }
+  return "HTTP";  // not reached
 }
+/// The same without "HTTP/", as Via has it.
+[[nodiscard]] constexpr std::string_view number_of(version v) noexcept { return name_of(v).substr(5); }
 
 }  // namespace gyre::http

@@ -265,7 +265,8 @@ void forward_fields(const http::request& request, const hop_by_hop_fields& dropp
   texts.elements.append(";proto=").append(scheme);
   if (!host.empty()) texts.elements.append(";host=\"").append(host).append("\"");
   to.header("Forwarded", texts.elements);
-  append_to_list(texts.via, request.version() == http::version::http_1_0 ? "1.0 gyre" : "1.1 gyre");
+  append_to_list(texts.via, number_of(request.version()));
+  texts.via += " gyre";
   to.header("Via", texts.via);
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 // "GET /path". Neither part contains control characters.
 std::string name_in_reports(std::string_view method, std::string_view target, std::string_view route) {
-  constexpr std::size_t longest = 200;
+  constexpr std::size_t max_target = 200;
   std::string text(method);
-  text.append(" ").append(target.substr(0, longest));
+  text.append(" ").append(target.substr(0, max_target));
   if (!route.empty() && route != target) text.append(" (route ").append(route).append(")");
   return text;
 }
@@ -32,7 +32,7 @@ void check_answer(const response& made) {
 void report_failure(const request& r, const char* kind) noexcept {
   std::string name;
   try {
-    name = name_in_reports(r.method(), r.target(), served_request::of(r).route());
+    name = name_in_reports(r.method(), r.target(), r.route_pattern());
   } catch (const std::bad_alloc&) {
     name = r.method().substr(0, 15);  // short enough for the small-string buffer
   }

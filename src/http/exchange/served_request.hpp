@@ -75,9 +75,8 @@ class served_request final : public request {
 
   /// Answers the request.
   [[nodiscard]] application& app() const noexcept { return *app_; }
-  /// The line of the program that made the handler, and the pattern of its route.
+  /// The line of the program that made the handler.
   [[nodiscard]] const std::source_location& handled_at() const noexcept { return now_.handled_at; }
-  [[nodiscard]] std::string_view route() const noexcept { return now_.route; }
 
  private:
   [[gnu::always_inline]] void clear_lists() noexcept {

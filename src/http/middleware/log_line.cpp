@@ -141,6 +141,7 @@ void line_writer::append_json(std::string& out, const exchange& what, timespec w
   append_member(out, "method", r.method());
   append_member(out, "host", r.host().substr(r.host().rfind('@') + 1));
   append_member(out, "target", without_user(r.target()));
+  append_member(out, "route", r.route_pattern());
   if (!r.method().empty()) append_member(out, "protocol", name_of(r.version()));
   out.append(",\"status\":").append(std::to_string(what.status));
   out.append(",\"bytes\":").append(std::to_string(what.body_bytes));
