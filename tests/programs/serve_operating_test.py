@@ -86,12 +86,13 @@ class Operating(WithTree):
                     self.assertEqual((done.returncode, done.stderr), (1, message.encode()))
 
     def test_the_address_of_a_server_that_was_killed_is_free_for_the_next_one(self):
-        for admin in (f"unix:{self.uploads}/admin", None):
-            with Serve(self.root, "--admin", admin or "127.0.0.1:0") as server:
-                admin = admin or f"127.0.0.1:{server.admin}"
+        path = f"{self.uploads}/admin"
+        for admin in (f"unix:{path}", "127.0.0.1:0"):
+            with Serve(self.root, "--admin", admin) as server:
                 server.process.kill()
                 server.process.wait()
-                with Serve(self.root, "--admin", admin):
+                server.wait_until_it_stops_accepting(("127.0.0.1", server.admin) if server.admin else path)
+                with Serve(self.root, "--admin", f"127.0.0.1:{server.admin}" if server.admin else admin):
                     pass
 
     def test_an_admin_address_may_be_a_path(self):

@@ -135,13 +135,17 @@ class Program:
     def get(self, target="/", headers=None):
         return self.request("GET", target, headers=headers)[::2]
 
-    def wait_until_it_stops_accepting(self):
-        """Waits for the effect of the first signal. A second one before that would be merged with it."""
+    def wait_until_it_stops_accepting(self, address=None):
+        """Waits for the effect of a signal, at its port or at another of its addresses. A second signal before that
+        would be merged with the first one. After SIGKILL the kernel closes the sockets of a ring in a worker, a little
+        after the process has ended."""
         for _ in range(2000):
-            try:
-                self.socket(20).close()
-            except OSError:
-                return
+            with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as attempt:
+                attempt.settimeout(20)
+                try:
+                    attempt.connect(address or ("127.0.0.1", self.port))
+                except OSError:
+                    return
             time.sleep(0.01)
         raise AssertionError("it goes on accepting")
 
