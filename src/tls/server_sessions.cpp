@@ -1,12 +1,18 @@
 // src/tls/server_sessions.cpp: TLS as a server of another protocol sees it.
+#include <gyre/io/printable.hpp>
 #include <gyre/tls/server_sessions.hpp>
 
 #include "context.hpp"
 #include "engine.hpp"
 #include "session_facts.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace gyre::tls {
@@ -67,6 +73,15 @@ class server_session final : public secure_session {
   bool finished_ = false;
 };
 
+// Client and server agree on a protocol, and the client would then not understand another one.
+void check_protocols(const server_config& config, std::span<const std::string_view> spoken) {
+  for (const std::string& each : config.protocols())
+    if (std::ranges::find(spoken, each) == spoken.end())
+      throw std::invalid_argument("tls::server_sessions: the configuration offers the protocol \"" + printable(each) +
+                                  "\", which the server does not speak; offer only \"" + std::string(spoken.front()) +
+                                  "\"");
+}
+
 }  // namespace
 
 class [[gnu::visibility("hidden")]] server_sessions::state final : public secure_sessions {
@@ -77,14 +92,19 @@ class [[gnu::visibility("hidden")]] server_sessions::state final : public secure
     const server_config now = config();
     return secure_session_owner(new server_session(now.shared()));
   }
-  [[nodiscard]] std::vector<std::string> protocols() const override { return config().protocols(); }
+  void expect_protocols(std::span<const std::string_view> spoken) override {
+    const std::lock_guard lock(mutex_);
+    check_protocols(config_, spoken);
+    spoken_ = spoken;
+  }
   void add_reference() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept override {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  void set_config(server_config& next) noexcept {
+  void set_config(server_config& next) {
     const std::lock_guard lock(mutex_);
+    if (!spoken_.empty()) check_protocols(next, spoken_);
     std::swap(config_, next);
   }
   [[nodiscard]] server_config config() const noexcept {
@@ -96,13 +116,14 @@ class [[gnu::visibility("hidden")]] server_sessions::state final : public secure
   std::atomic<int> references_ = 1;
   mutable std::mutex mutex_;
   server_config config_;
+  std::span<const std::string_view> spoken_;  // by the server; empty before there is one
 };
 
 server_sessions::server_sessions(server_config config) : shared_(*new state(std::move(config))) {}
 server_sessions::state& server_sessions::shared() const noexcept { return static_cast<state&>(*shared_.operator->()); }
 
 // The former configuration is destroyed here, outside of the lock.
-void server_sessions::set_config(server_config next) noexcept { shared().set_config(next); }
+void server_sessions::set_config(server_config next) { shared().set_config(next); }
 server_config server_sessions::config() const noexcept { return shared().config(); }
 
 }  // namespace gyre::tls

@@ -131,10 +131,27 @@ TEST(https_handshakes, encryption_that_offers_a_protocol_that_the_server_does_no
   settings.protocols = {"h2", "http/1.1"};
   run_virtual([&]() -> gyre::task<> {
     EXPECT_EQ(error_of_call([&] { const http::server refused(over_tls(says("hello"), settings)); }),
-              "http::server: the encryption offers the protocol \"h2\", which this server does not speak; offer only "
-              "\"http/1.1\"");
+              "tls::server_sessions: the configuration offers the protocol \"h2\", which the server does not speak; "
+              "offer only \"http/1.1\"");
     settings.protocols = {"http/1.1"};
     EXPECT_EQ(error_of_call([&] { const http::server accepted(over_tls(says("hello"), settings)); }), "");
     co_return;
+  });
+}
+
+TEST(https_handshakes, a_later_configuration_with_a_protocol_that_the_server_does_not_speak_is_refused) {
+  auto settings = server_with_certificate();
+  tls::server_sessions sessions{tls::server_config(settings)};
+  http::server_options options = options_for(says("hello"));
+  options.encryption = sessions;
+  run_on_sockets(std::move(options), [&](socket_server& server) -> gyre::task<> {
+    settings.protocols = {"http/1.1", "h2"};
+    EXPECT_EQ(error_of_call([&] { sessions.set_config(tls::server_config(settings)); }),
+              "tls::server_sessions: the configuration offers the protocol \"h2\", which the server does not speak; "
+              "offer only \"http/1.1\"");
+    EXPECT_TRUE(sessions.config().protocols().empty()) << "the former one remains";
+    settings.protocols = {"http/1.1"};
+    EXPECT_EQ(error_of_call([&] { sessions.set_config(tls::server_config(settings)); }), "");
+    EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
   });
 }

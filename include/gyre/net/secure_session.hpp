@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace gyre {
 
@@ -77,8 +76,9 @@ class GYRE_API secure_sessions {
   secure_sessions& operator=(secure_sessions&&) = delete;
   /// Errors: same as the protocol; std::bad_alloc.
   [[nodiscard]] virtual secure_session_owner begin() = 0;
-  /// The protocols on top that the sessions may agree upon; empty when they agree upon none. Errors: std::bad_alloc.
-  [[nodiscard]] virtual std::vector<std::string> protocols() const { return {}; }
+  /// Called by the server that uses the sessions, with the protocols on top that it speaks. From now on the sessions
+  /// offer no other protocol. Lifetime: `spoken` is static. Errors: std::invalid_argument when they offer another one.
+  virtual void expect_protocols(std::span<const std::string_view> /*spoken*/) {}
   virtual void add_reference() noexcept = 0;
   virtual void release() noexcept = 0;
 

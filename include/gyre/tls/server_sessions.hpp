@@ -16,9 +16,9 @@ class GYRE_API server_sessions {
  public:
   explicit server_sessions(server_config config);
 
-  /// The configuration of connections that begin from now on. Those that exist keep theirs. Its protocols must be those
-  /// of the server, which checks them only when it is made.
-  void set_config(server_config next) noexcept;
+  /// The configuration of connections that begin from now on. Those that exist keep theirs. Errors:
+  /// std::invalid_argument when it offers a protocol that the server does not speak; the former one remains.
+  void set_config(server_config next);
   [[nodiscard]] server_config config() const noexcept;
 
   // NOLINTNEXTLINE(google-explicit-constructor): it is made for this

@@ -2,13 +2,10 @@
 #include "server_state.hpp"
 
 #include <gyre/http/shared_connection_count.hpp>
-#include <gyre/io/printable.hpp>
 
 #include "server_options_check.hpp"
 #include "spoken_connection.hpp"
 
-#include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,13 +27,8 @@ std::string name_of(const any_listener& listener, const server_options& options)
   return options.listen;
 }
 
-// Encryption agrees on a protocol with each client, who would then not understand another one.
 server_options&& with_known_protocols(server_options&& options) {
-  if (!options.encryption) return std::move(options);
-  for (const std::string& each : options.encryption->protocols())
-    if (std::ranges::find(protocol_names, each) == protocol_names.end())
-      throw std::invalid_argument("http::server: the encryption offers the protocol \"" + printable(each) +
-                                  "\", which this server does not speak; offer only \"http/1.1\"");
+  if (options.encryption) options.encryption->expect_protocols(protocol_names);
   return std::move(options);
 }
 
