@@ -30,11 +30,11 @@ std::vector<gyre::process> start_pipeline(const std::vector<command>& commands) 
   return children;
 }
 
-gyre::task<int> count_words(std::size_t most) {
+gyre::task<int> count_words(std::size_t max_lines) {
   const std::vector<command> commands{{"tr", "-cs", "[:alnum:]", "\\n"}, {"sort"}, {"uniq", "-c"}, {"sort", "-rn"}};
   std::vector<gyre::process> children = start_pipeline(commands);
   gyre::stream_reader words{gyre::any_stream(std::move(children.back().output()))};
-  for (std::size_t i = 0; i < most; ++i) {
+  for (std::size_t i = 0; i < max_lines; ++i) {
     const auto line = co_await words.read_line();
     if (!line) break;
     std::printf("%s\n", line->c_str());

@@ -122,10 +122,10 @@ inline std::string_view parameter(std::string_view query, std::string_view name)
 
 /// Parses text that is a number from 0 to `most` and nothing else.
 template <class T>
-std::optional<T> number(std::string_view text, T most) {
+std::optional<T> number(std::string_view text, T max) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most)) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= max)) return std::nullopt;
   return value;
 }
 

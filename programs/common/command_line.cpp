@@ -62,15 +62,15 @@ command_option command_option::convert(const value_conversion& conversion, const
   return *this;
 }
 
-command_option command_option::in_range(std::uint64_t least, std::uint64_t most) {
-  const auto is_in_range = [least, most](const std::string& text) -> std::string {
+command_option command_option::in_range(std::uint64_t min, std::uint64_t max) {
+  const auto is_in_range = [min, max](const std::string& text) -> std::string {
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc() && rest == end && number >= least && number <= most) return {};
-    return fmt::format("expected a whole number from {} to {}, got \"{}\"", least, most, text);
+    if (error == std::errc() && rest == end && number >= min && number <= max) return {};
+    return fmt::format("expected a whole number from {} to {}, got \"{}\"", min, max, text);
   };
-  return check(is_in_range, fmt::format("in [{} - {}]", least, most));
+  return check(is_in_range, fmt::format("in [{} - {}]", min, max));
 }
 
 command_option command_option::one_of(const std::vector<std::string>& texts) {

@@ -41,7 +41,7 @@ class command_option {
   /// Converts the text before the checks see it. The help shows `form`, such as "SIZE", as part of the option's type.
   command_option convert(const value_conversion& conversion, const std::string& form);
   /// Accepts whole numbers from `least` to `most`.
-  command_option in_range(std::uint64_t least, std::uint64_t most);
+  command_option in_range(std::uint64_t min, std::uint64_t max);
   /// Accepts these texts. The help lists them.
   command_option one_of(const std::vector<std::string>& texts);
   command_option existing_file();

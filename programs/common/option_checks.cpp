@@ -24,13 +24,13 @@ std::string check_count(const std::string& text) {
   return fmt::format("expected a whole number, at least 1, got \"{}\"", text);
 }
 
-std::function<std::string(const std::string&)> check_duration(std::string unit, double least, double most) {
-  return [unit = std::move(unit), least, most](const std::string& text) -> std::string {
+std::function<std::string(const std::string&)> check_duration(std::string unit, double min, double max) {
+  return [unit = std::move(unit), min, max](const std::string& text) -> std::string {
     double number = 0;
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc() && rest == end && number >= least && number <= most) return {};
-    return fmt::format("expected {}, from {} to {:.0f}, got \"{}\"", unit, least, most, text);
+    if (error == std::errc() && rest == end && number >= min && number <= max) return {};
+    return fmt::format("expected {}, from {} to {:.0f}, got \"{}\"", unit, min, max, text);
   };
 }
 

@@ -16,8 +16,7 @@ class command_option;
 [[nodiscard]] std::string check_count(const std::string& text);
 
 /// Checks a number in [least, most]; `unit` is its plural: "seconds".
-[[nodiscard]] std::function<std::string(const std::string&)> check_duration(std::string unit, double least,
-                                                                            double most);
+[[nodiscard]] std::function<std::string(const std::string&)> check_duration(std::string unit, double min, double max);
 
 /// Adds an option for a time, which is given in seconds and fractions of them. Its default is the value that it has.
 /// Lifetime: `value` must outlive the parsing.

@@ -113,11 +113,11 @@ std::chrono::nanoseconds client_exchange::how_long_to_keep() const noexcept {
 void client_exchange::abandon_body() noexcept {
   if (sends_) return give_up_connection();
   if (!channel_.is_open()) return slot_.release();
-  std::size_t most = std::size_t{64} << 10U;
+  std::size_t max_dropped = std::size_t{64} << 10U;
   try {
-    while (answered_ && most > 0 && !channel_.at_end() && channel_.body_error() == parse_error::none) {
-      const std::size_t dropped = channel_.take(most).size();
-      most -= dropped;
+    while (answered_ && max_dropped > 0 && !channel_.at_end() && channel_.body_error() == parse_error::none) {
+      const std::size_t dropped = channel_.take(max_dropped).size();
+      max_dropped -= dropped;
       if (dropped == 0 && !channel_.at_end() && !channel_.receive_arrived()) break;
     }
   } catch (const std::exception&) {

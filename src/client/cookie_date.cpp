@@ -17,14 +17,14 @@ bool is_delimiter(char c) noexcept {
 }
 
 // Removes a number of `least` to `most` digits. Returns -1 when there is none, or a longer one.
-int take_number(std::string_view& text, std::size_t least, std::size_t most) noexcept {
+int take_number(std::string_view& text, std::size_t min_digits, std::size_t max_digits) noexcept {
   int value = 0;
   std::size_t count = 0;
-  while (count < text.size() && count <= most && is_digit(text[count])) {
+  while (count < text.size() && count <= max_digits && is_digit(text[count])) {
     value = value * 10 + (text[count] - '0');
     ++count;
   }
-  if (count < least || count > most) return -1;
+  if (count < min_digits || count > max_digits) return -1;
   text.remove_prefix(count);
   return value;
 }

@@ -19,8 +19,8 @@ namespace gyre::http {
 namespace {
 
 constexpr std::size_t max_of_domain = 180;
-constexpr std::size_t most = 3000;
-constexpr std::size_t longest = 4096;  // name and value
+constexpr std::size_t max_cookies = 3000;
+constexpr std::size_t max_cookie_size = 4096;  // name and value
 constexpr std::size_t max_attribute_size = 1024;
 constexpr unix_seconds max_lifetime = 400LL * 86'400;
 constexpr unix_seconds for_ever = unix_seconds{1} << 60U;  // until the jar is destroyed
@@ -114,7 +114,8 @@ void cookie_jar::store(const url& from, std::string_view set_cookie, unix_second
   stored_cookie wanted;
   wanted.name = equals == std::string_view::npos ? std::string_view() : trim(pair.substr(0, equals));
   wanted.value = trim(equals == std::string_view::npos ? pair : pair.substr(equals + 1));
-  if (wanted.name.size() + wanted.value.size() > longest || (wanted.name.empty() && wanted.value.empty())) return;
+  if (wanted.name.size() + wanted.value.size() > max_cookie_size || (wanted.name.empty() && wanted.value.empty()))
+    return;
   wanted.domain = lower(from.host());
   wanted.path = default_path(from.path());
   wanted.expires = for_ever;
@@ -230,7 +231,7 @@ bool cookie_jar::contents::hides_secure_cookie(const stored_cookie& wanted) cons
 void cookie_jar::contents::make_room(std::string_view key) {
   const auto domain = domains.find(key);
   if (domain != domains.end() && domain->second.size() >= max_of_domain) remove(domain, domain->second.begin());
-  if (by_age.size() < most) return;
+  if (by_age.size() < max_cookies) return;
   const auto oldest = domains.find(by_age.begin()->second);
   remove(oldest, oldest->second.begin());
 }

@@ -25,7 +25,7 @@ class zlib_decoder final : public content_decoder {
   ~zlib_decoder() override { ::inflateEnd(&stream_); }
 
   step decode(std::string_view& in, std::span<char> out) override {
-    constexpr std::size_t most = std::size_t{1} << 30U;  // zlib counts in 32 bits
+    constexpr std::size_t max_given = std::size_t{1} << 30U;  // zlib counts in 32 bits
     if (complete_ && !in.empty()) {
       if (format_ == format::deflate) return {.failed = true};
       ::inflateReset(&stream_);
@@ -36,7 +36,7 @@ class zlib_decoder final : public content_decoder {
       constexpr unsigned method = 0x0F;  // of the first byte: RFC 1950 §2.2
       if ((static_cast<unsigned char>(in[0]) & method) != Z_DEFLATED) ::inflateReset2(&stream_, -window);
     }
-    const std::size_t given = std::min(in.size(), most);
+    const std::size_t given = std::min(in.size(), max_given);
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));  // zlib does not modify it
     stream_.avail_in = static_cast<uInt>(given);
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());

@@ -73,10 +73,10 @@ parse_error response_input::begin_body(std::string_view request_method) {
   return parse_error::none;
 }
 
-std::string_view response_input::take(std::size_t most) {
-  if (used_ == gathered_.size()) return body_.take(piece_, most);
+std::string_view response_input::take(std::size_t max_size) {
+  if (used_ == gathered_.size()) return body_.take(piece_, max_size);
   std::string_view rest = available();
-  const std::string_view taken = body_.take(rest, most);
+  const std::string_view taken = body_.take(rest, max_size);
   used_ = gathered_.size() - rest.size();
   return taken;
 }

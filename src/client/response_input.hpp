@@ -52,7 +52,7 @@ class response_input {
 
   /// Returns the next piece of the body, without framing. Empty when more bytes are needed, at its end, and when it is
   /// malformed. Lifetime: until bytes are added.
-  std::string_view take(std::size_t most = ~std::size_t{0});
+  std::string_view take(std::size_t max_size = ~std::size_t{0});
   /// True if further bytes of the stream belong to the body as they are, up to `left()`, and none wait here.
   [[nodiscard]] bool is_at_plain_bytes() const noexcept { return body_.is_plain() && available().empty(); }
   [[nodiscard]] std::uint64_t left() const noexcept { return body_.left(); }

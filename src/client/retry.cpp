@@ -50,9 +50,9 @@ std::optional<std::chrono::nanoseconds> client_exchange::retry_delay(unsigned at
   if (attempts >= policy.attempts || state_.closed()) return std::nullopt;
   if (failure != nullptr ? !is_temporary(*failure) : !is_temporary(channel_.status())) return std::nullopt;
   constexpr unsigned max_doublings = 30;
-  const double longest = static_cast<double>(policy.max_backoff.count());
+  const double max_backoff = static_cast<double>(policy.max_backoff.count());
   const double doubled = static_cast<double>(policy.backoff.count()) * (1U << std::min(attempts - 1, max_doublings));
-  const double chosen = std::min(doubled, longest) * (0.5 + 0.5 * state_.random());
+  const double chosen = std::min(doubled, max_backoff) * (0.5 + 0.5 * state_.random());
   std::chrono::nanoseconds delay(static_cast<std::int64_t>(chosen));
   if (failure == nullptr) {
     const auto asked = retry_after();

@@ -47,9 +47,9 @@ const char* meaning_of(unsigned char reply) noexcept {
 }
 
 task<> log_in(socket_stream& through, const url& proxy, const url& target) {
-  constexpr std::size_t longest = 255;
+  constexpr std::size_t max_size = 255;
   const std::string &user = proxy.user(), &password = proxy.password();
-  if (user.empty() || user.size() > longest || password.size() > longest)
+  if (user.empty() || user.size() > max_size || password.size() > max_size)
     refuse(proxy, target, "it wants a user name and a password");
   std::string text = "\x01";
   text += static_cast<char>(user.size());

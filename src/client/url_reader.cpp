@@ -68,7 +68,7 @@ std::size_t size_of_scheme(std::string_view text) noexcept {
 }  // namespace
 
 std::string shown_without_user(std::string_view text) {
-  constexpr std::size_t longest = 200;
+  constexpr std::size_t max_shown = 200;
   constexpr std::string_view before_authority = "://";
   // A text that is no URL may have its at sign anywhere behind the password.
   const std::size_t at = text.rfind('@');
@@ -79,8 +79,8 @@ std::string shown_without_user(std::string_view text) {
     shown += "…";
     text.remove_prefix(at);
   }
-  shown += printable(text.substr(0, longest));
-  if (text.size() > longest) shown += "…";
+  shown += printable(text.substr(0, max_shown));
+  if (text.size() > max_shown) shown += "…";
   return shown;
 }
 
@@ -221,8 +221,8 @@ bool url_reader::read_host(std::string_view host) {
       return refuse(std::all_of(host.begin(), host.end(), is_ascii)
                         ? "the host contains a forbidden character"
                         : "host names in other scripts are not supported: write the name in its ASCII form, xn--…");
-    constexpr std::size_t longest = 255;
-    if (host.size() > longest || host.front() == '.') return refuse("the host is not a name");
+    constexpr std::size_t max_host_size = 255;
+    if (host.size() > max_host_size || host.front() == '.') return refuse("the host is not a name");
   }
   const std::size_t begin = out_.text_.size();
   out_.text_.append(host);

@@ -24,10 +24,10 @@ constexpr std::size_t max_piece_size = std::size_t{16} << 20U;
 long result_of(long returned) noexcept { return returned < 0 ? -errno : returned; }
 
 // For file systems that cannot copy in the kernel, such as /proc.
-long copy_through_memory(int from, int to, off_t position, std::size_t most) {
+long copy_through_memory(int from, int to, off_t position, std::size_t max_size) {
   constexpr std::size_t size = std::size_t{256} << 10U;
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
-  const long got = io::read_at(from, buffer.get(), std::min(size, most), static_cast<std::uint64_t>(position));
+  const long got = io::read_at(from, buffer.get(), std::min(size, max_size), static_cast<std::uint64_t>(position));
   for (long written = 0; written < got;) {
     const long n = result_of(
         io::files().pwrite(to, buffer.get() + written, static_cast<std::size_t>(got - written), position + written));
@@ -41,10 +41,10 @@ bool is_not_possible(long result) noexcept {
   return result == -EXDEV || result == -EINVAL || result == -ENOSYS || result == -EOPNOTSUPP || result == -EPERM;
 }
 
-long copy_in_kernel(int from, int to, off_t position, std::size_t most) {
+long copy_in_kernel(int from, int to, off_t position, std::size_t max_size) {
   loff_t source = position;
   loff_t target = position;
-  return result_of(io::files().copy_file_range(from, &source, to, &target, most, 0));
+  return result_of(io::files().copy_file_range(from, &source, to, &target, max_size, 0));
 }
 
 /// The state of a copy after a piece.
@@ -68,10 +68,10 @@ piece copy_piece(int from, int to, off_t position) {
   if (data < 0 && errno == ENXIO) return end_at(to, std::max(position, end));
   if (data < 0) data = position;  // the file system does not know holes
   const off_t hole = io::files().lseek(from, data, SEEK_HOLE);
-  const auto most = hole > data ? std::min(max_piece_size, static_cast<std::size_t>(hole - data)) : max_piece_size;
-  long copied = copy_in_kernel(from, to, data, most);
+  const auto max_size = hole > data ? std::min(max_piece_size, static_cast<std::size_t>(hole - data)) : max_piece_size;
+  long copied = copy_in_kernel(from, to, data, max_size);
   // Some file systems report the end although they only could not copy: copy_file_range(2), BUGS.
-  if (copied == 0 || is_not_possible(copied)) copied = copy_through_memory(from, to, data, most);
+  if (copied == 0 || is_not_possible(copied)) copied = copy_through_memory(from, to, data, max_size);
   if (copied == 0) return end_at(to, data);
   if (copied < 0) return {.position = data, .error = static_cast<int>(-copied)};
   return {.position = data + copied};

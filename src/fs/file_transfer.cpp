@@ -97,8 +97,8 @@ bool file_transfer_base::transfer_without_waiting() noexcept {
 // Transfers that need only the page cache complete at once, on every backend. Returns
 // true when the operation is finished.
 bool file_transfer_base::transfer_in_memory() noexcept {
-  constexpr std::size_t most = std::size_t{256} << 10U;  // a larger transfer would keep the loop busy for too long
-  if (total_ > most) return false;
+  constexpr std::size_t max_inline = std::size_t{256} << 10U;  // a larger one would keep the loop busy for too long
+  if (total_ > max_inline) return false;
   while (!is_finished()) {
     const long n = call_now(RWF_NOWAIT);
     if (n == -EAGAIN || n == -EINTR) return false;

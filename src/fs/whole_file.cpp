@@ -72,10 +72,10 @@ task<std::string> read_all(std::string path, std::size_t limit) {
   const status known = co_await source.stat();
   // The size is a guess: the file may grow, and files in /proc report none. One byte more
   // makes the last read find the end.
-  constexpr std::size_t least = 4096;
+  constexpr std::size_t min_room = 4096;
   std::string text;
   std::size_t size = 0;
-  std::size_t room = std::min(limit, std::max(least, static_cast<std::size_t>(known.size))) + 1;
+  std::size_t room = std::min(limit, std::max(min_room, static_cast<std::size_t>(known.size))) + 1;
   for (;;) {
     text.resize(room);
     const std::size_t n = co_await source.read_some(std::span(text).subspan(size));

@@ -92,7 +92,7 @@ void pause_processor() noexcept {
 
 }  // namespace
 
-pool_state::pool_state(std::size_t most_threads) : max_threads(most_threads) {
+pool_state::pool_state(std::size_t limit) : max_threads(limit) {
   register_fork_handlers();
   all_pools& all = pools_of_process();
   const std::scoped_lock lock(all.mutex);

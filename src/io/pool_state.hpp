@@ -18,7 +18,7 @@ namespace gyre::io {
 /// and written with the lock held.
 class pool_state {
  public:
-  explicit pool_state(std::size_t most_threads);
+  explicit pool_state(std::size_t limit);
   ~pool_state();
   pool_state& operator=(pool_state&&) = delete;
 

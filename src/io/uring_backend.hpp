@@ -105,7 +105,7 @@ class uring_backend : public backend {
   [[nodiscard]] bool take_offloaded(ready_list& ready) noexcept;
   void settle_offloaded() noexcept;
 
-  void rearm_starved(std::uint32_t most) noexcept;
+  void rearm_starved(std::uint32_t max_count) noexcept;
   [[nodiscard]] bool end_cancelled_starved(ready_list& ready) noexcept;
   [[nodiscard]] bool drain() noexcept;
   void discard_completions() noexcept;

@@ -17,8 +17,8 @@ bool passes_by_itself(int result) noexcept { return result == -ECONNABORTED || r
 
 // Without a multishot form the ring only reports readiness, and the messages are fetched here.
 void uring_backend::receive_messages_now(multishot& m, ready_list& ready) noexcept {
-  constexpr int most = 32;  // from one socket, before the others get their turn
-  for (int n = 0; n < most && !m.cancel_requested; ++n) {
+  constexpr int max_count = 32;  // from one socket, before the others get their turn
+  for (int n = 0; n < max_count && !m.cancel_requested; ++n) {
     const std::uint32_t buffer = buffers().take();
     if (buffer == buffer_pool::none) {
       m.backend_state |= state_starved;
@@ -92,8 +92,8 @@ void uring_backend::accepted(multishot& m, int result, bool last, ready_list& re
 }
 
 // First come, first served. At most `most`, the number of buffers, because the rest would only fail again.
-void uring_backend::rearm_starved(std::uint32_t most) noexcept {
-  for (; most > 0 && !starved_.empty(); --most) {
+void uring_backend::rearm_starved(std::uint32_t max_count) noexcept {
+  for (; max_count > 0 && !starved_.empty(); --max_count) {
     multishot& m = starved_.pop_front();
     m.backend_state = 0;
     queue(m);

@@ -32,9 +32,9 @@ void set_socket_option(int fd, int level, int option, int value) {
 }
 
 interface_name::interface_name(std::string_view name) {
-  if (name.size() > longest || name.find('\0') != std::string_view::npos)
+  if (name.size() > max_size || name.find('\0') != std::string_view::npos)
     throw io_error(std::make_error_code(std::errc::invalid_argument), "interface_name", '"' + std::string(name) + '"');
-  name.copy(text_, longest);
+  name.copy(text_, max_size);
 }
 interface_name::interface_name(const char* name) : interface_name(std::string_view(name)) {}
 

@@ -77,11 +77,11 @@ std::size_t connection_shares::count(std::size_t number) const noexcept { return
 // Null when all have as many as they may.
 loop_share* connection_shares::least_loaded() const noexcept {
   loop_share* best = nullptr;
-  std::size_t least = state_->limit;
+  std::size_t min_count = state_->limit;
   for (std::size_t i = 0; i < state_->size; ++i) {
     loop_share& each = state_->shares[(state_->next + i) % state_->size];
-    if (const std::size_t count = each.count; count < least) {
-      least = count;
+    if (const std::size_t count = each.count; count < min_count) {
+      min_count = count;
       best = &each;
     }
   }

@@ -55,9 +55,9 @@ void socket_receive_op::fail(std::error_code reason) const { throw_transfer_erro
 // ---- read_some, read_exactly
 
 void socket_read_op::prepare() noexcept {
-  constexpr std::size_t most = std::size_t{1} << 30U;
+  constexpr std::size_t max_length = std::size_t{1} << 30U;
   address = buffer_.data() + done_;
-  length = static_cast<std::uint32_t>(std::min(most, buffer_.size() - done_));
+  length = static_cast<std::uint32_t>(std::min(max_length, buffer_.size() - done_));
 }
 
 // Takes the bytes that a multishot receive has queued. Returns true when the operation is finished.

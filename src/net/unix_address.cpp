@@ -16,7 +16,7 @@ std::expected<unix_address, std::error_code> unix_address::parse(std::string_vie
   if (path_or_name.empty() || path_or_name.find('\0') != std::string_view::npos)
     return std::unexpected(std::make_error_code(std::errc::invalid_argument));
   const bool abstract = path_or_name.front() == '@';
-  if (path_or_name.size() - (abstract ? 1 : 0) > longest)
+  if (path_or_name.size() - (abstract ? 1 : 0) > max_size)
     return std::unexpected(std::make_error_code(std::errc::filename_too_long));
   unix_address result;
   // An abstract name begins with a zero byte, and its length is explicit. A path ends with a zero byte.
@@ -53,7 +53,8 @@ unix_address unix_address::from_raw(const void* socket_address, std::uint32_t si
   if (result.is_abstract()) return result;
   // The kernel may return a path of 108 bytes without its terminator, and a length that
   // includes bytes after the terminator.
-  const std::size_t length = std::min(longest, ::strnlen(reinterpret_cast<const char*>(result.raw_ + prefix), longest));
+  const std::size_t length =
+      std::min(max_size, ::strnlen(reinterpret_cast<const char*>(result.raw_ + prefix), max_size));
   std::memset(result.raw_ + prefix + length, 0, sizeof(result.raw_) - prefix - length);
   result.length_ = static_cast<std::uint16_t>(length + 1);
   return result;

@@ -19,7 +19,7 @@
 namespace gyre {
 namespace {
 
-constexpr unsigned most_threads = 1024;
+constexpr unsigned max_threads = 1024;
 
 // Returns 0 when the variable is not set.
 unsigned threads_of(const char* variable) {
@@ -27,7 +27,7 @@ unsigned threads_of(const char* variable) {
   unsigned threads = 0;
   if (text.empty()) return threads;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error == std::errc{} && end == text.data() + text.size() && threads <= most_threads) return threads;
+  if (error == std::errc{} && end == text.data() + text.size() && threads <= max_threads) return threads;
   throw std::invalid_argument("GYRE_THREADS=" + printable(text.substr(0, 60)) +
                               ": expected a number from 1 to 1024; unset it to use what this process may use");
 }

@@ -126,10 +126,10 @@ task<std::string> stream_reader::read_until(std::string separator, std::size_t l
 task<std::string> stream_reader::read_until_any(std::vector<std::string> separators, std::size_t limit) {
   if (separators.empty())
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "read_until_any: no separators");
-  std::size_t longest = 0;
+  std::size_t max_size = 0;
   for (const std::string& each : separators) {
     if (each.empty()) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "read_until: empty");
-    longest = std::max(longest, each.size());
+    max_size = std::max(max_size, each.size());
   }
   if (budget_is_used_up("read_until")) co_await let_others_run();
   for (std::size_t searched = 0;;) {
@@ -140,7 +140,7 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
         end = std::min(end, at + each.size());
     if (end <= limit) co_return take(end);
     if (end != std::string_view::npos || text.size() >= limit) throw_too_long("read_until", limit);
-    searched = text.size() - std::min(text.size(), longest - 1);
+    searched = text.size() - std::min(text.size(), max_size - 1);
     const bool more = co_await fill("read_until");
     if (!more) throw_ended("read_until", buffered());
   }

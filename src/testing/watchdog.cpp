@@ -17,11 +17,11 @@ struct watchdog::state {
   static std::chrono::milliseconds checked(std::chrono::milliseconds limit) {
     if (limit <= std::chrono::milliseconds::zero())
       throw std::invalid_argument("watchdog: limit must be positive; milliseconds::max() means no limit");
-    return std::min(limit, longest);
+    return std::min(limit, max_limit);
   }
 
   // A century means no limit. The clock can still represent it.
-  static constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365 * 100);
+  static constexpr std::chrono::milliseconds max_limit = std::chrono::hours(24 * 365 * 100);
 
   state(task_state& watched, std::chrono::milliseconds time)
       : task(watched), loop(event_loop::current()), limit(checked(time)), thread([this] { watch(); }) {}

@@ -63,10 +63,10 @@ std::chrono::steady_clock::time_point now_of_keys() noexcept {
 }
 
 std::chrono::seconds checked(std::chrono::seconds lifetime) {
-  constexpr std::chrono::seconds longest = std::chrono::years(100);  // its double still fits the clock
+  constexpr std::chrono::seconds max_lifetime = std::chrono::years(100);  // its double still fits the clock
   if (lifetime < std::chrono::seconds::zero())
     throw tls_error(tls_errc::bad_configuration, "ticket_keys", "", "lifetime is negative; 0 makes a key per ticket");
-  return std::min(lifetime, longest);
+  return std::min(lifetime, max_lifetime);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace gyre {
 /// 12 destroys strings there twice).
 class GYRE_API interface_name {
  public:
-  static constexpr std::size_t longest = 15;
+  static constexpr std::size_t max_size = 15;
 
   constexpr interface_name() noexcept = default;
   /// Errors: io_error `interface_name "…": Invalid argument` when it is too long or contains a zero byte.
@@ -24,7 +24,7 @@ class GYRE_API interface_name {
   friend bool operator==(const interface_name&, const interface_name&) noexcept = default;
 
  private:
-  char text_[longest + 1] = {};
+  char text_[max_size + 1] = {};
 };
 
 }  // namespace gyre

@@ -17,7 +17,7 @@ namespace gyre {
 class GYRE_API unix_address {
  public:
   /// The maximum length of a path, and of an abstract name, in bytes.
-  static constexpr std::size_t longest = 107;
+  static constexpr std::size_t max_size = 107;
 
   unix_address() noexcept = default;
 
@@ -48,7 +48,7 @@ class GYRE_API unix_address {
     return {reinterpret_cast<const char*>(raw_ + prefix), length_};
   }
 
-  alignas(2) std::byte raw_[prefix + longest + 1] = {std::byte{1}, std::byte{0}};  // AF_UNIX
+  alignas(2) std::byte raw_[prefix + max_size + 1] = {std::byte{1}, std::byte{0}};  // AF_UNIX
   std::uint16_t length_ = 0;  // bytes after the family; for a path, including its zero byte
 };
 

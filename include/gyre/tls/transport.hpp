@@ -50,9 +50,9 @@ class transport_over final : public transport {
     if constexpr (lending_stream<S>) {
       co_return co_await below_.receive();
     } else {
-      constexpr std::size_t most = std::size_t{16} << 10U;
-      auto* const block = new std::byte[most];
-      buffer_lease lease(block, {block, most});
+      constexpr std::size_t max_size = std::size_t{16} << 10U;
+      auto* const block = new std::byte[max_size];
+      buffer_lease lease(block, {block, max_size});
       lease.shorten(co_await below_.read_some(lease.bytes()));
       co_return lease;
     }

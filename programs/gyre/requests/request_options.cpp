@@ -64,10 +64,10 @@ std::string check_proxy(const std::string& text) {
 }
 
 std::string check_method(const std::string& text) {
-  constexpr std::size_t longest = gyre::http::head_parser::max_method_size;
-  if (gyre::http::is_token(text) && text.size() <= longest && text != "CONNECT") return {};
-  return fmt::format("expected a method such as GET, other than CONNECT, of at most {} characters, got \"{}\"", longest,
-                     text);
+  constexpr std::size_t max_size = gyre::http::head_parser::max_method_size;
+  if (gyre::http::is_token(text) && text.size() <= max_size && text != "CONNECT") return {};
+  return fmt::format("expected a method such as GET, other than CONNECT, of at most {} characters, got \"{}\"",
+                     max_size, text);
 }
 
 std::string check_request_header(const std::string& text) {

@@ -27,14 +27,14 @@ constexpr int max_per_name = 10'000;
 // "photo.jpg", "photo (2).jpg". Cut to a valid length: the extension stays, and no character is split.
 std::string numbered(const std::string& wanted, int number) {
   if (number == 1) return wanted;
-  constexpr std::size_t longest = 255;  // NAME_MAX
+  constexpr std::size_t max_size = 255;  // NAME_MAX
   constexpr std::size_t max_extension_size = 32;
   std::size_t dot = wanted.rfind('.');
   if (dot == std::string::npos || wanted.size() - dot > max_extension_size) dot = wanted.size();
   const std::string end = fmt::format(" ({}){}", number, wanted.substr(dot));
   std::string stem = wanted.substr(0, dot);
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
-  while (!stem.empty() && stem.size() + end.size() > longest) {
+  while (!stem.empty() && stem.size() + end.size() > max_size) {
     while (stem.size() > 1 && continues(stem.back())) stem.pop_back();
     stem.pop_back();
   }

@@ -19,12 +19,12 @@ constexpr std::string_view json_text = "application/json";
 
 // One per thread. The states that a thread still has are freed when it ends.
 struct free_states {
-  static constexpr std::size_t most = 256;
+  static constexpr std::size_t max_kept = 256;
   response_state* first = nullptr;
   std::size_t count = 0;
   ~free_states() {
     while (first != nullptr) delete std::exchange(first, first->next_free);
-    count = most;  // states destroyed later are not kept
+    count = max_kept;  // states destroyed later are not kept
   }
 };
 thread_local free_states free_list;
@@ -114,7 +114,7 @@ response_state& response_state::make() {
 }
 
 void response_state::recycle(response_state& state) noexcept {
-  if (free_list.count >= free_states::most) {
+  if (free_list.count >= free_states::max_kept) {
     delete &state;
     return;
   }

@@ -25,10 +25,11 @@ void served_request::add_path_value(std::string_view name, std::string_view enco
     lists_.path_values.push_back({name, encoded});
     return;
   }
-  constexpr std::size_t most = 64;
-  if (lists_.decoded.capacity() < most) lists_.decoded.reserve(most);
+  constexpr std::size_t max_decoded = 64;
+  if (lists_.decoded.capacity() < max_decoded) lists_.decoded.reserve(max_decoded);
   auto text = percent_decode(encoded);
-  if (!text || lists_.decoded.size() == most) throw status_error(400, "the path has an invalid percent-encoding");
+  if (!text || lists_.decoded.size() == max_decoded)
+    throw status_error(400, "the path has an invalid percent-encoding");
   lists_.path_values.push_back({name, lists_.decoded.emplace_back(*std::move(text))});
 }
 

@@ -60,7 +60,7 @@ void open_files::keep(std::uint64_t tree, std::string_view path, const open_file
   event_loop& loop = event_loop::current();
   const std::string& key = key_of(tree, path);
   if (const auto before = by_key_.find(key); before != by_key_.end()) drop(before->second);
-  if (all_.size() == most) drop(all_.begin());
+  if (all_.size() == max_files) drop(all_.begin());
   all_.push_back({.key = key, .file = file, .until = loop.now() + keeps});
   by_key_.emplace(all_.back().key, std::prev(all_.end()));
   if (armed()) return;

@@ -62,7 +62,7 @@ class open_files : private timer {
   void clear() noexcept;
 
  private:
-  static constexpr std::size_t most = 128;
+  static constexpr std::size_t max_files = 128;
   static constexpr io::monotonic_time keeps = 1'000'000'000;
 
   struct kept {

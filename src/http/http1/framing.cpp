@@ -154,10 +154,10 @@ bool stays_open(const seen_fields& seen, int minor_version) noexcept {
 }  // namespace
 
 bool parse_length(std::string_view text, std::uint64_t& out) noexcept {
-  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t max_length = std::numeric_limits<std::int64_t>::max();
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > most) return false;
+  if (error != std::errc() || end != text.data() + text.size() || value > max_length) return false;
   out = value;
   return true;
 }

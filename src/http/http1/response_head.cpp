@@ -40,9 +40,9 @@ void append_head(std::string& out, const response_head& head) {
   constexpr std::size_t fixed = 192;  // more than the sum of all parts with a maximum size
   const std::string_view reason = head.status == 200 ? std::string_view() : reason_phrase(head.status);
   const std::size_t before = out.size();
-  const std::size_t most = before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() +
-                           head.fields.size() + head.keep_alive.size() + head.body.size();
-  out.resize_and_overwrite(most, [&](char* memory, std::size_t) noexcept {
+  const std::size_t max_size = before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() +
+                               head.fields.size() + head.keep_alive.size() + head.body.size();
+  out.resize_and_overwrite(max_size, [&](char* memory, std::size_t) noexcept {
     cursor to(memory + before);
     if (head.status == 200) {
       to.put("HTTP/1.1 200 OK\r\n");

@@ -271,8 +271,8 @@ task<connection::next_step> connection::refuse(workspace& work, int status, std:
 }
 
 task<> connection::refuse_service() {
-  constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
-  if (shared_.refused >= most) co_return;
+  constexpr std::size_t max_refused = 128;  // connections answered at a time; others are closed without an answer
+  if (shared_.refused >= max_refused) co_return;
   const scope_count here(shared_.refused);
   const workspaces::lent work(shared_.work, app().options.limits, app().options.timeouts, transport_);
   next_step step = next_step::close;

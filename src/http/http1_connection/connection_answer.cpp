@@ -71,9 +71,9 @@ task<connection::next_step> connection::skip_body(workspace& work) {
   const event_loop& loop = event_loop::current();
   const io::monotonic_time until =
       std::min(exchange_ends_, deadline_after(std::min(in_all, app().options.timeouts.body)));
-  std::uint64_t most = max_skipped;
+  std::uint64_t max_more = max_skipped;
   http1_body_source& body = work.body;
-  while (body.skip_arrived(most)) {
+  while (body.skip_arrived(max_more)) {
     if (body.at_end()) co_return next_step::go_on;
     const std::chrono::nanoseconds left(until - loop.now());
     if (left <= left.zero() || app().draining) break;

@@ -49,8 +49,8 @@ connection::begun connection::begin(response_state& answer, const response_plan&
   const bool ends = last_request() || answer.close_connection;
   // The client gets its answer before it has sent the rest of the body, and is told if the server will not wait for it.
   if (!ends && !how.reads_on && !work.body.at_end() && !work.input.broken) {
-    std::uint64_t most = max_skipped;
-    work.input.broken = !how.in_time || !work.body.skip_arrived(most);
+    std::uint64_t max_more = max_skipped;
+    work.input.broken = !how.in_time || !work.body.skip_arrived(max_more);
   }
   last_ = ends || work.input.broken;
   response_sender sender(work.output, answer, plan, how_to_send(work, last_ || !work.framing.keep_alive));

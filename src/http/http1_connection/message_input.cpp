@@ -41,11 +41,11 @@ task<std::error_code> message_input::receive() {
   co_return outcome;
 }
 
-task<std::error_code> message_input::receive_bulk(socket_bulk& piece, std::uint64_t most) {
+task<std::error_code> message_input::receive_bulk(socket_bulk& piece, std::uint64_t max_count) {
   lease_.release();
   if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return time_limit_passed();
   waiting here(*this);
-  const std::error_code outcome = co_await transport_->receive_bulk(piece, most, here.limit());
+  const std::error_code outcome = co_await transport_->receive_bulk(piece, max_count, here.limit());
   here.ended_with(piece.size());
   co_return outcome;
 }

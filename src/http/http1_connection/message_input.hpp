@@ -86,7 +86,7 @@ class message_input {
   /// others may need it to make progress.
   task<std::error_code> receive();
   /// The same for bulk, of which nothing comes here: at most `most` bytes. See transport::receive_bulk.
-  task<std::error_code> receive_bulk(socket_bulk& piece, std::uint64_t most);
+  task<std::error_code> receive_bulk(socket_bulk& piece, std::uint64_t max_count);
 
   /// The same with a limit of the caller, whatever earlier waits have taken.
   GYRE_CORO_WRAPPER task<std::error_code> receive_within(std::chrono::nanoseconds limit) {

@@ -26,7 +26,7 @@ const access_log_options& checked(const access_log_options& options) {
 // Timers fire at the beginning of a turn, so a timer that is due at once gathers all lines of the current turn.
 struct access_log::state : timer {
   state(int descriptor, const access_log_options& options)
-      : output(descriptor, "the access log"), lines(options.format, options.max_value_size), most(options.buffer) {
+      : output(descriptor, "the access log"), lines(options.format, options.max_value_size), max_size(options.buffer) {
     fire = [](timer& t) noexcept { static_cast<state&>(t).write(); };
   }
 
@@ -41,7 +41,7 @@ struct access_log::state : timer {
     const std::size_t before = buffer.size();
     try {
       append_line();
-      if (buffer.size() - sent <= most) return true;
+      if (buffer.size() - sent <= max_size) return true;
     } catch (const std::bad_alloc&) {  // as if it were full
     }
     buffer.resize(before);
@@ -99,7 +99,7 @@ struct access_log::state : timer {
 
   line_output output;
   line_writer lines;
-  std::size_t most;
+  std::size_t max_size;
   std::string buffer;
   std::size_t sent = 0;      // bytes of the buffer that have been written
   bool torn = false;         // the last byte written did not end a line

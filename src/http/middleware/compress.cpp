@@ -123,10 +123,10 @@ class [[nodiscard("co_await it")]] whole_body_op : public to_thread_op<std::refe
 class compressor {
  public:
   explicit compressor(compress_options&& options) : options_(std::move(options)) {
-    const auto expect = [](const char* option, int value, int least, int most) {
-      if (value < least || value > most)
+    const auto expect = [](const char* option, int value, int min, int max) {
+      if (value < min || value > max)
         throw std::invalid_argument("compress: " + std::string(option) + " is " + std::to_string(value) +
-                                    ", and must be from " + std::to_string(least) + " to " + std::to_string(most));
+                                    ", and must be from " + std::to_string(min) + " to " + std::to_string(max));
     };
     expect("gzip_level", options_.gzip_level, 1, 9);
     expect("brotli_quality", options_.brotli_quality, 0, 11);

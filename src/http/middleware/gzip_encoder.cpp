@@ -22,10 +22,10 @@ class gzip_encoder final : public content_encoder {
   ~gzip_encoder() override { ::deflateEnd(&stream_); }
 
   void encode(std::string_view in, encode_until until, std::string& out) override {
-    constexpr std::size_t most = std::size_t{1} << 30U;  // zlib counts in 32 bits
-    while (in.size() > most) {
-      run(in.substr(0, most), Z_NO_FLUSH, out);
-      in.remove_prefix(most);
+    constexpr std::size_t max_given = std::size_t{1} << 30U;  // zlib counts in 32 bits
+    while (in.size() > max_given) {
+      run(in.substr(0, max_given), Z_NO_FLUSH, out);
+      in.remove_prefix(max_given);
     }
     run(in, until == encode_until::end ? Z_FINISH : until == encode_until::flushed ? Z_SYNC_FLUSH : Z_NO_FLUSH, out);
   }

@@ -28,17 +28,17 @@ struct bucket {
 // As kept: all of a key that is short, otherwise its beginning and a hash. Programs make keys of fields such as
 // Authorization, whose length the client chooses.
 struct kept_key {
-  static constexpr std::size_t longest = 128;
+  static constexpr std::size_t max_size = 128;
   explicit kept_key(std::string_view key) noexcept : text(key) {
-    if (key.size() <= longest) return;
+    if (key.size() <= max_size) return;
     const std::array<std::size_t, 2> rest{key.size(), std::hash<std::string_view>()(key)};
-    char* const hash = std::copy_n(key.data(), longest - sizeof(rest), bytes.data());
+    char* const hash = std::copy_n(key.data(), max_size - sizeof(rest), bytes.data());
     std::memcpy(hash, rest.data(), sizeof(rest));
-    text = {bytes.data(), longest};
+    text = {bytes.data(), max_size};
   }
   kept_key& operator=(kept_key&&) = delete;
   std::string_view text;
-  std::array<char, longest> bytes;  // of a long key
+  std::array<char, max_size> bytes;  // of a long key
 };
 
 rate_limit_options checked(const rate_limit_options& options) {

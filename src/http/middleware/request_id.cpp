@@ -28,9 +28,9 @@ struct numbering {
 std::string make_request_id() { return io::random_hex(16); }
 
 bool is_request_id(std::string_view text) noexcept {
-  constexpr std::size_t most = 128;
+  constexpr std::size_t max_size = 128;
   constexpr std::string_view punctuation = "-._~+/=:@";
-  return !text.empty() && text.size() <= most && std::all_of(text.begin(), text.end(), [&](char c) {
+  return !text.empty() && text.size() <= max_size && std::all_of(text.begin(), text.end(), [&](char c) {
     return is_digit(c) || is_letter(c) || punctuation.find(c) != std::string_view::npos;
   });
 }

@@ -10,13 +10,13 @@ namespace {
 
 // 1*DIGIT. A number that does not fit becomes the largest one, which is past every end anyway.
 bool read_number(std::string_view text, std::uint64_t& out) noexcept {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
   if (text.empty()) return false;
   out = 0;
   for (const char c : text) {
     if (c < '0' || c > '9') return false;
     const auto digit = static_cast<std::uint64_t>(c - '0');
-    out = out > (most - digit) / 10 ? most : out * 10 + digit;
+    out = out > (max - digit) / 10 ? max : out * 10 + digit;
   }
   return true;
 }

@@ -129,9 +129,9 @@ static_assert(std::is_sorted(std::begin(extensions), std::end(extensions),
                              [](const extension& a, const extension& b) { return a.name < b.name; }));
 
 constexpr std::size_t max_extension_size = [] {
-  std::size_t longest = 0;
-  for (const extension& each : extensions) longest = std::max(longest, each.name.size());
-  return longest;
+  std::size_t max_size = 0;
+  for (const extension& each : extensions) max_size = std::max(max_size, each.name.size());
+  return max_size;
 }();
 
 // Types that compress well, although their names do not say that they are text. Sorted.

@@ -79,12 +79,12 @@ std::string decode_name(std::string_view sent) {
 bool continues_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
 
 // Returns the size of the longest prefix of UTF-8 text that ends between two characters.
-std::size_t cut_between_characters(std::string_view text, std::size_t most) noexcept {
+std::size_t cut_between_characters(std::string_view text, std::size_t max_size) noexcept {
   constexpr std::size_t max_character_size = 4;
-  if (text.size() <= most) return text.size();
-  for (std::size_t size = most; size + max_character_size > most; --size)
+  if (text.size() <= max_size) return text.size();
+  for (std::size_t size = max_size; size + max_character_size > max_size; --size)
     if (!continues_character(text[size])) return size;
-  return most;  // not UTF-8
+  return max_size;  // not UTF-8
 }
 
 // Controls (C0, DEL, C1), and characters that are invisible or reorder the text around them: bidirectional
@@ -124,10 +124,10 @@ void replace_hidden(std::string& name) {
 }  // namespace
 
 bool is_boundary(std::string_view text) noexcept {
-  constexpr std::size_t longest = 70;
+  constexpr std::size_t max_size = 70;
   constexpr std::string_view marks = "'()+_,-./:=? ";
   const auto may_stand = [&](char c) { return is_digit(c) || is_letter(c) || marks.find(c) != std::string_view::npos; };
-  return !text.empty() && text.size() <= longest && text.back() != ' ' &&
+  return !text.empty() && text.size() <= max_size && text.back() != ' ' &&
          std::all_of(text.begin(), text.end(), may_stand);
 }
 
@@ -162,14 +162,14 @@ bool leaves_data_alone(std::string_view encoding) noexcept {
 }
 
 std::string harmless_file_name(std::string_view sent) {
-  constexpr std::size_t longest = 255;  // NAME_MAX
+  constexpr std::size_t max_size = 255;  // NAME_MAX
   if (const std::size_t slash = sent.find_last_of("/\\"); slash != std::string_view::npos)
     sent.remove_prefix(slash + 1);
   std::string name(sent);
   std::erase_if(name, &is_control);
   replace_hidden(name);
   name.erase(0, std::min(name.find_first_not_of(". "), name.size()));
-  name.resize(cut_between_characters(name, longest));
+  name.resize(cut_between_characters(name, max_size));
   return name.empty() ? "unnamed" : name;
 }
 

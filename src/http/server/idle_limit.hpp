@@ -27,8 +27,8 @@ class idle_limit {
   void set_last(io::monotonic_time last) noexcept { last_ = last; }
   void came_request() noexcept { last_ = io::wait_forever; }
   void came_others(const server_state& server, std::uint64_t requests, io::monotonic_time now) noexcept {
-    constexpr io::monotonic_time longest = 86'400'000'000'000;  // a day
-    if (last_ == io::wait_forever) last_ = now + std::min(patience(server, requests), longest);
+    constexpr io::monotonic_time max_wait = 86'400'000'000'000;  // a day
+    if (last_ == io::wait_forever) last_ = now + std::min(patience(server, requests), max_wait);
   }
 
  private:

@@ -214,12 +214,12 @@ task<send_file_result> secure_transport::encrypt_file(int file, std::uint64_t of
   send_file_result result;
   std::string from_disk;
   while (result.sent < count && !in_kernel_) {
-    const std::size_t most = std::min(count - result.sent, max_encrypted);
+    const std::size_t max_count = std::min(count - result.sent, max_encrypted);
     const std::uint64_t at = offset + result.sent;
-    std::span<std::byte> plain = shared_.ciphers.plain().first(most);
-    std::ptrdiff_t size = io::read_cached(file, plain.data(), most, at);
+    std::span<std::byte> plain = shared_.ciphers.plain().first(max_count);
+    std::ptrdiff_t size = io::read_cached(file, plain.data(), max_count, at);
     if (size <= 0) {
-      from_disk.resize(most);
+      from_disk.resize(max_count);
       auto read = [file, &from_disk, at] { return io::read_at(file, from_disk.data(), from_disk.size(), at); };
       size = co_await to_thread(io::blocking_pool::for_files(), read);
       plain = std::as_writable_bytes(std::span(from_disk));

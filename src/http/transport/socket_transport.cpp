@@ -77,11 +77,11 @@ task<send_file_result> socket_transport::send_file(int file, std::uint64_t offse
   co_return result_of_file(outcome, waiting.expired());
 }
 
-task<std::error_code> socket_transport::receive_bulk(socket_bulk& piece, std::uint64_t most,
+task<std::error_code> socket_transport::receive_bulk(socket_bulk& piece, std::uint64_t max_count,
                                                      std::chrono::nanoseconds limit) {
   const scope_exit stop_clock([this]() noexcept { receiving_.end(); });
   receiving_.begin(limit);
-  const auto received = co_await as_expected(piece.receive(most));
+  const auto received = co_await as_expected(piece.receive(max_count));
   co_return outcome_of(received, receiving_.expired());
 }
 

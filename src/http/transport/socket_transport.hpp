@@ -23,7 +23,8 @@ class socket_transport final : public transport {
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
   [[nodiscard]] socket_state* bulk_socket() noexcept override { return &stream_.socket(); }
-  task<std::error_code> receive_bulk(socket_bulk& piece, std::uint64_t most, std::chrono::nanoseconds limit) override;
+  task<std::error_code> receive_bulk(socket_bulk& piece, std::uint64_t max_count,
+                                     std::chrono::nanoseconds limit) override;
   task<std::error_code> write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) override;
   std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept override;
   [[nodiscard]] bool writes_now() const noexcept override { return true; }

@@ -124,8 +124,8 @@ task<send_file_result> stream_transport::send_file(int file, std::uint64_t offse
   std::string buffer(std::min(count, 4 * buffer_size), '\0');
   send_file_result result;
   while (result.sent < count && !result.outcome) {
-    auto read = [file, &buffer, at = offset + result.sent, most = std::min(buffer.size(), count - result.sent)] {
-      return io::read_at(file, buffer.data(), most, at);
+    auto read = [file, &buffer, at = offset + result.sent, max_count = std::min(buffer.size(), count - result.sent)] {
+      return io::read_at(file, buffer.data(), max_count, at);
     };
     const std::ptrdiff_t size = co_await to_thread(io::blocking_pool::for_files(), read);
     if (size == 0) break;

@@ -64,7 +64,7 @@ class transport : public end_source {
   [[nodiscard]] virtual socket_state* bulk_socket() noexcept { return nullptr; }
   /// Receives at most `most` bytes from bulk_socket(). An empty piece without an error: receive() has to go on. Cancel:
   /// nothing is lost.
-  virtual task<std::error_code> receive_bulk(socket_bulk& /*piece*/, std::uint64_t /*most*/,
+  virtual task<std::error_code> receive_bulk(socket_bulk& /*piece*/, std::uint64_t /*max_count*/,
                                              std::chrono::nanoseconds /*limit*/) {
     co_return std::make_error_code(std::errc::operation_not_supported);
   }
