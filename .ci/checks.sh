@@ -14,9 +14,7 @@ install_packages() {
   python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
   install "${missing[@]}"
   ./gyre install asan
-  [ -x build/python/bin/python ] || python3 -m venv build/python
-  build/python/bin/python -m pip install --quiet --disable-pip-version-check tlslite-ng fastapi uvicorn \
-    python-multipart
+  ./gyre install python
   if command -v npm >/dev/null; then
     npm install --silent --prefix build/node express@5 cookie-parser fastify @fastify/cookie @fastify/formbody \
       @fastify/static

@@ -44,6 +44,5 @@ list(REMOVE_ITEM GYRE_CODING_INCLUDES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 function(gyre_use_codings)
   target_compile_definitions(gyre_http PRIVATE ${GYRE_CODINGS})
   target_include_directories(gyre_http SYSTEM PRIVATE ${GYRE_CODING_INCLUDES})
-  target_link_libraries(gyre PRIVATE $<BUILD_INTERFACE:${GYRE_CODING_LIBRARIES}>
-                        $<INSTALL_INTERFACE:${GYRE_CODING_NAMES}>)
+  gyre_link_privately(gyre FILES ${GYRE_CODING_LIBRARIES} NAMES ${GYRE_CODING_NAMES})
 endfunction()

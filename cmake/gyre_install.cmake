@@ -13,12 +13,26 @@ function(gyre_install_libraries export file)
   endif()
 endfunction()
 
-# The headers, and what find_package reads.
+# gyre_link_privately(target FILES file... NAMES name...): libraries that this build finds as files. A program that
+# links an installed static library needs them, too: gyreConfig.cmake looks for them where that program looks for
+# packages.
+function(gyre_link_privately target)
+  cmake_parse_arguments(LINK "" "" "FILES;NAMES" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY GYRE_LINKED_NAMES ${LINK_NAMES})
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${LINK_FILES}>)
+  foreach(name ${LINK_NAMES})
+    target_link_libraries(${target} PRIVATE $<INSTALL_INTERFACE:gyre::lib${name}>)
+  endforeach()
+endfunction()
+
+# The headers, and what find_package reads. Call this after all libraries have been declared.
 function(gyre_install_package)
   if(NOT GYRE_INSTALL)
     return()
   endif()
   include(CMakePackageConfigHelpers)
+  get_property(GYRE_LINKED_NAMES GLOBAL PROPERTY GYRE_LINKED_NAMES)
+  list(REMOVE_DUPLICATES GYRE_LINKED_NAMES)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gyreConfig.cmake.in ${PROJECT_BINARY_DIR}/gyreConfig.cmake
                                 INSTALL_DESTINATION ${GYRE_CMAKE_FOLDER})

@@ -98,6 +98,5 @@ function(gyre_library)
   endforeach()
 
   gyre_install_libraries(gyre gyreTargets.cmake gyre gyre_uring)
-  gyre_install_package()
   gyre_pkg_config(gyre DESCRIPTION "${PROJECT_DESCRIPTION}" LIBRARIES -pthread STATIC_LIBRARIES ${GYRE_CODING_NAMES})
 endfunction()

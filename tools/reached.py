@@ -42,7 +42,7 @@ BESIDE = [
     (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None),
     ("tools/check_layers.py", None), ("tools/", ""), ("LICENSE", ""),
     (".gitignore", ""), ("mkdocs.yml", ""),
-    (".github/", ""), ("CITATION.cff", ""), ("CODE_OF_CONDUCT.md", ""),
+    ("packaging/", ""), ("tests/requirements", ""), (".github/", ""), ("CITATION.cff", ""), ("CODE_OF_CONDUCT.md", ""),
     ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),

@@ -50,7 +50,8 @@ class program:
 
 def programs_of_readme():
     """echo and hello, the first two servers of the README."""
-    servers = [(code, check) for _, _, code, _, check in check_docs.fences((ROOT / "README.md").read_text()) if check]
+    fences = check_docs.fences((ROOT / "README.md").read_text())
+    servers = [(code, check) for _, _, code, _, check, *_ in fences if check]
     assert len(servers) >= 2, "README.md has no longer two servers with a check"
     return [program(name, code, int(re.search(r"127\.0\.0\.1:(\d+)", code)[1]), check)
             for name, (code, check) in zip(("echo", "hello"), servers)]

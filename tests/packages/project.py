@@ -82,7 +82,7 @@ class project:
     def must_serve(self, folder="."):
         """The README's programs, which a chapter has built, do what the README says."""
         for name, (port, check) in self.checks.items():
-            problems = check_docs.check_server(f"{self.name}: {name}", self.folder / folder / name, port, check)
+            problems = check_docs.check_server(f"{self.name}: {name}", self.folder / folder / name, [port], check)
             if problems:
                 raise failed("\n".join(problems))
 

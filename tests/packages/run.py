@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from guide import INSTALLING, ROOT
 from project import HERE, SCRATCH, SOURCE, copy_source, failed, project
+from vcpkg_port import vcpkg_port
 
 CLANG, GCC = "clang++-19", "g++"
 RELEASE = ROOT / "build/release"
@@ -22,7 +23,7 @@ def finds(name, compiler, prefix):
     consumer = project(f"find_package {name}", compiler)
     (consumer.folder / "installed").symlink_to(prefix)
     consumer.follow("project")
-    consumer.follow("install", slice(1, None))
+    consumer.follow("install", slice(1, 2))
     consumer.must_serve("build")
     return consumer
 
@@ -32,7 +33,8 @@ def uses_pkg_config(name, compiler, prefix):
     (consumer.folder / "installed").symlink_to(prefix)
     consumer.follow("pkg-config")
     consumer.must_serve()
-    consumer.run(f"export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig; $CXX -std=c++23 {HERE}/client.cpp -o client "
+    consumer.run("export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig; "
+                 "$CXX -std=c++23 gyre/packaging/conan/test_package/client.cpp -o client "
                  '$(pkg-config --cflags --libs gyre-client) -Wl,-rpath,"$(pkg-config --variable=libdir gyre)"')
     consumer.must_print("./client", "gyre 0.1.0: 42")
 
@@ -123,8 +125,22 @@ def plugins():
                                "gyre 0.1.0: 42")
 
 
+def conan():
+    """The recipe in a fresh home of Conan, which may ask no server."""
+    consumer = project("Conan", CLANG)
+    home = consumer.folder / ".conan2"
+    home.mkdir()
+    (home / "global.conf").write_text("core:non_interactive=True\ntools.cmake.cmaketoolchain:generator=Ninja\n"
+                                      f"tools.cmake.cmaketoolchain:user_toolchain=['{HERE}/toolchain.cmake']\n")
+    consumer.environment["PATH"] = f"{ROOT}/build/python/bin:{consumer.environment['PATH']}"
+    consumer.run("conan remote disable '*'")
+    consumer.follow("project")
+    consumer.follow("conan")
+    consumer.must_serve("build")
+
+
 # The longest ones first.
-WAYS = [shared_libraries, fetched, plugins, static_libraries, installed_components]
+WAYS = [shared_libraries, fetched, conan, plugins, static_libraries, installed_components, vcpkg_port]
 
 
 def main():
@@ -132,7 +148,7 @@ def main():
     unknown = set(sys.argv[1:]) - set(names)
     if unknown:
         sys.exit(f"no way {', '.join(unknown)}; there are: {' '.join(names)}")
-    unread = set(INSTALLING) - {"project", "install", "pkg-config", "fetch-content"}
+    unread = set(INSTALLING) - {"project", "install", "pkg-config", "fetch-content", "conan"}
     if unread:
         sys.exit(f"docs/guide/installing.md has chapters that nothing follows: {unread}")
     copy_source()

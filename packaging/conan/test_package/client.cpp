@@ -1,4 +1,4 @@
-// tests/packages/client.cpp: a program that uses an installed gyre::client.
+// packaging/conan/test_package/client.cpp: a program that uses an installed gyre::client.
 #include <gyre/client.hpp>
 #include <gyre/gyre.hpp>
 #include <gyre/version.hpp>
