@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The demo: `gyre serve` on the repository's own documents, checked with curl; then it stays until Ctrl-C.
+"""The demo: `gyre serve` on gyre's own documentation site, checked with curl; then it stays until Ctrl-C.
 
-usage: ./gyre demo [--once] [--listen HOST:PORT]; the script builds the program and names it here with --program
+usage: ./gyre demo [--once] [--listen HOST:PORT]; the script builds the program and the site, and names them here
 """
 
 import argparse
@@ -11,10 +11,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-import demo_site
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class Server:
@@ -73,10 +69,12 @@ def check(url, site, upload):
     status, part, body = curl(url + "/", "--range", "0-99")
     expect("the first 100 bytes are 206", status == 206 and body == index[:100] and
            part["content-range"] == f"bytes 0-99/{len(index)}")
-    status, fields, body = curl(url + "/docs/")
-    expect("a directory is listed", status == 200 and b"guide" in body)
-    status, fields, _ = curl(url + "/docs")
-    expect("without its slash it is a redirect", status == 308 and fields["location"] == "./docs/")
+    status, fields, body = curl(url + "/source/")
+    expect("a directory is listed", status == 200 and b"include.gyre.tasks.task_group.hpp.html" in body)
+    status, fields, _ = curl(url + "/source")
+    expect("without its slash it is a redirect", status == 308 and fields["location"] == "./source/")
+    status, fields, body = curl(url + "/reference/tasks/task_group.html")
+    expect("the reference has a page for task_group", status == 200 and b"gyre::task_group" in body)
     status, _, _ = curl(url + "/../../etc/passwd", "--path-as-is")
     expect("nothing outside of the directory is served", status == 404)
     status, fields, _ = curl(url + "/", "--request", "DELETE")
@@ -90,15 +88,14 @@ def check(url, site, upload):
 def main():
     parser = argparse.ArgumentParser(prog="./gyre demo", description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--site", required=True, type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--once", action="store_true", help="check, and exit")
     parser.add_argument("--listen", default="127.0.0.1:0", help="HOST:PORT; port 0, as without this, is any free one")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    site = arguments.site
     with tempfile.TemporaryDirectory(prefix="gyre-demo-") as scratch:
-        site, upload = Path(scratch, "site"), Path(scratch, "uploads")
-        site.mkdir()
-        upload.mkdir()
-        print(f"made {demo_site.build(ROOT, site)} pages of the documents", flush=True)
+        upload = Path(scratch)
         options = ["--listen", arguments.listen, "--threads", "0", "--compress", "--access-log", "off"]
         with Server(arguments.program, [str(site), *options, "--upload", str(upload)]) as server:
             check(server.url, site, upload)

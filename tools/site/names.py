@@ -19,13 +19,10 @@ class Linker:
     def __init__(self, page, catalogue, files):
         self.page, self.catalogue, self.files = page, catalogue, files
         self.is_reference = page.file.src_uri.startswith("reference/")
-
-    def scopes(self):
-        """Where a name may be declared, the nearest scope first."""
-        if self.is_reference:
-            own = [found for found in self.catalogue.pages() if found.uri == self.page.file.src_uri]
-            return list(dict.fromkeys([*(name.scope for found in own for name in found.names if name.scope), *SCOPES]))
-        return SCOPES
+        # Where a name may be declared, the nearest scope first.
+        own = [found for found in catalogue.pages() if found.uri == page.file.src_uri]
+        nearest = (name.scope for found in own for name in found.names if name.scope)
+        self.scopes = list(dict.fromkeys([*nearest, *SCOPES]))
 
     def place(self, name):
         """The place of a name, when only one can be meant."""
@@ -33,7 +30,7 @@ class Linker:
             return self.catalogue.places.get(name)
         if name in NOT_NAMES or (len(name) < 4 and "::" not in name):
             return None
-        found = [self.catalogue.places.get(f"{scope}::{name}") for scope in self.scopes()]
+        found = [self.catalogue.places.get(f"{scope}::{name}") for scope in self.scopes]
         found = [each for each in found if each is not None]
         unique = len({id(each[0]) for each in found}) == 1 or self.is_reference or \
             (found and f"gyre::{name}" in self.catalogue.places)

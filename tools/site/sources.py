@@ -5,7 +5,6 @@ have the anchors of code hosts: #L10."""
 
 import html
 import re
-import subprocess
 from pathlib import Path
 
 import pages
@@ -34,8 +33,9 @@ def page_of(path):
 
 
 def listed(folder):
-    names = subprocess.run(["git", "-C", str(ROOT), "ls-files", folder], capture_output=True, text=True).stdout
-    return sorted({"/".join(name.split("/")[:folder.count("/") + 2]) for name in names.splitlines()})
+    """What a folder of the repository contains."""
+    return sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / folder).iterdir()
+                  if path.name != "__pycache__" and not path.name.startswith("."))
 
 
 def linked_from(texts):

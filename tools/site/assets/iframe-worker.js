@@ -3,29 +3,26 @@ if (location.protocol === "file:") {
   window.IFrameWorker = class extends EventTarget {
     constructor(url) {
       super();
+      this.waiting = [];
       this.frame = document.createElement("iframe");
       this.frame.hidden = true;
       this.frame.title = "search";
-      this.waiting = [];
-      this.frame.srcdoc = `<script src="${url}"><\/script>`;
       this.frame.addEventListener("load", () => {
-        for (const data of this.waiting.splice(0)) this.deliver(data);
+        const waiting = this.waiting;
         this.waiting = null;
+        waiting.forEach(data => this.postMessage(data));
       });
-      window.addEventListener("message", event => {
-        if (event.source !== this.frame.contentWindow) return;
-        const message = new MessageEvent("message", { data: event.data });
+      this.frame.srcdoc = `<script>postMessage = data => frameElement.answer(data)<\/script><script src="${url}"><\/script>`;
+      this.frame.answer = data => {
+        const message = new MessageEvent("message", { data });
         this.dispatchEvent(message);
         if (this.onmessage) this.onmessage(message);
-      });
+      };
       document.body.append(this.frame);
-    }
-    deliver(data) {
-      this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data, source: window }));
     }
     postMessage(data) {
       if (this.waiting) this.waiting.push(data);
-      else this.deliver(data);
+      else this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data }));
     }
     terminate() { this.frame.remove(); }
   };
