@@ -5,7 +5,7 @@
 
 The ways run at the same time where one does not need another's result. build/packages holds what they made."""
 
-import subprocess
+import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -139,8 +139,29 @@ def conan():
     consumer.must_serve("build")
 
 
+def debian():
+    """The two packages, which lintian accepts, unpacked into an empty root, which stands for that of the system."""
+    builder = project("Debian", CLANG)
+    builder.follow("debian", slice(0, 1))
+    builder.must_print("ls packages | grep deb$", "gyre_0.1.0-1_amd64.deb\nlibgyre-dev_0.1.0-1_amd64.deb")
+    if shutil.which("lintian"):
+        builder.run("lintian --allow-root --fail-on error packages/*.deb")
+    else:
+        print("skipped: lintian is not installed")
+    builder.run("for each in packages/*.deb; do dpkg -x $each root; done; "
+                "dpkg -f packages/libgyre-dev*.deb Depends | grep libssl-dev; "
+                "dpkg -f packages/gyre_*.deb Depends | grep libstdc++6")
+    builder.must_print("root/usr/bin/gyre --version | cut -d' ' -f1,2", "gyre 0.1.0")
+    for compiler in (CLANG, GCC):
+        consumer = project("Debian's packages", compiler)
+        consumer.environment["CMAKE_PREFIX_PATH"] = str(builder.folder / "root/usr")
+        consumer.follow("project")
+        consumer.follow("debian", slice(1, None))
+        consumer.must_serve("build")
+
+
 # The longest ones first.
-WAYS = [shared_libraries, fetched, conan, plugins, static_libraries, installed_components, vcpkg_port]
+WAYS = [shared_libraries, fetched, conan, plugins, static_libraries, debian, installed_components, vcpkg_port]
 
 
 def main():
@@ -148,10 +169,11 @@ def main():
     unknown = set(sys.argv[1:]) - set(names)
     if unknown:
         sys.exit(f"no way {', '.join(unknown)}; there are: {' '.join(names)}")
-    unread = set(INSTALLING) - {"project", "install", "pkg-config", "fetch-content", "conan"}
+    unread = set(INSTALLING) - {"project", "install", "pkg-config", "fetch-content", "conan", "debian"}
     if unread:
         sys.exit(f"docs/guide/installing.md has chapters that nothing follows: {unread}")
     copy_source()
+    (SOURCE / "build").symlink_to(ROOT / "build")  # of the release build, which is not made again
 
     def timed(way):
         began = time.monotonic()
