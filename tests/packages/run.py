@@ -96,9 +96,20 @@ def installed_components():
     builder.must_print("ls runtime 2>/dev/null || true", "")  # the build is static
 
 
+def source_archive():
+    """The archive of the last commit, the same each time, and its valid SPDX document. Returns its directory."""
+    builder = project("source archive", GCC)
+    builder.must_print(f"{ROOT}/tools/release --sources >/dev/null; cp {ROOT}/build/dist/SHA256SUMS . ; "
+                       f"{ROOT}/tools/release --sources >/dev/null; cmp SHA256SUMS {ROOT}/build/dist/SHA256SUMS", "")
+    builder.run(f"{ROOT}/build/python/bin/pyspdxtools --infile {ROOT}/build/dist/gyre-0.1.0.spdx.json")
+    builder.run(f"{ROOT}/build/python/bin/cffconvert --validate --infile {ROOT}/CITATION.cff")
+    builder.follow("archive")
+    return builder.folder / "gyre-0.1.0"
+
+
 def fetched():
-    """A project with gyre inside, built by g++. It installs gyre only when it asks for that."""
-    consumer = project("FetchContent", GCC, shared=False)
+    """A project with the source archive inside, built by g++. It installs gyre only when it asks for that."""
+    consumer = project("FetchContent", GCC, shared=False, source=source_archive())
     consumer.follow("fetch-content")
     consumer.must_serve("build")
     consumer.must_print("cmake --install build --prefix installed >install.log && ls -A installed 2>/dev/null || true",
@@ -160,8 +171,17 @@ def debian():
         consumer.must_serve("build")
 
 
+def abi_check():
+    """tools/check_abi finds what it should in small libraries."""
+    if shutil.which("abidiff"):
+        project("abi", GCC).run(f"{ROOT}/tools/check_abi --self-test")
+    else:
+        print("skipped: abidiff is not installed")
+
+
 # The longest ones first.
-WAYS = [shared_libraries, fetched, conan, plugins, static_libraries, debian, installed_components, vcpkg_port]
+WAYS = [shared_libraries, fetched, conan, plugins, static_libraries, debian, installed_components, vcpkg_port,
+        abi_check]
 
 
 def main():
@@ -169,7 +189,7 @@ def main():
     unknown = set(sys.argv[1:]) - set(names)
     if unknown:
         sys.exit(f"no way {', '.join(unknown)}; there are: {' '.join(names)}")
-    unread = set(INSTALLING) - {"project", "install", "pkg-config", "fetch-content", "conan", "debian"}
+    unread = set(INSTALLING) - {"project", "install", "pkg-config", "fetch-content", "conan", "debian", "archive"}
     if unread:
         sys.exit(f"docs/guide/installing.md has chapters that nothing follows: {unread}")
     copy_source()
