@@ -4,6 +4,7 @@ import json
 import statistics
 import subprocess
 
+from record import record
 from rounds import Ratio, in_turn
 from servers import BIN, LOAD_CORE, Server, pinned_to, servers
 
@@ -53,6 +54,7 @@ def print_table(title, rows):
     base = next(iter(rows))
     rates = {name: [run["rate"] for run in runs] for name, runs in rows.items()}
     ours = [name for name in rows if name.startswith("gyre")]
+    record(title.lower().replace(",", "").replace(" ", "-"), "rate", title, "requests/s", rates)
     print(f"\n{title}\n{'':16}{'ratio':>22}{'requests/s':>12}{'user us':>9}{'system us':>11}"
           f"{'p50 us':>8}{'p99 us':>8}" +
           "".join(f"{name + ' to it':>26}" for name in ours))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|resp|bulk|fairness|proxy|http|partial|cores|upload|tls|client|counts|memory|micro|KIND|all]
-                    [--rounds N] [--seconds S] [--only WORD]
+usage: bench/run.py [echo|resp|bulk|fairness|proxy|http|partial|cores|upload|tls|client|counts|memory|instructions|
+                     micro|KIND|all] [--rounds N] [--seconds S] [--only WORD] [--json FILE]
 KIND: one of the micro-benchmarks: tasks, sync, files, heads, routes.
 The server runs on one core, the load on another. See bench/README.md.
 """
@@ -11,9 +11,6 @@ import argparse
 import concurrent.futures
 import os
 import platform
-import resource
-import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -25,9 +22,11 @@ import micro
 from measure import load, measure, print_table
 from client import client
 from cores import cores
+from costs import counts, instructions, memory
 from partial import partial
 from proxy import proxy
 from proxy_fairness import fairness_of_proxies
+from record import Recording
 from rounds import in_turn
 from servers import CORES, ROOT, Server, build_peers, file_servers, make_files, servers, there
 from tls import tls
@@ -106,49 +105,6 @@ def http(arguments):
             print_table(f"HTTP file of {name}, {connections} connections", rows)
 
 
-def counts(arguments):
-    """System calls of a request, counted by strace while a load runs."""
-    if not shutil.which("strace"):
-        print("counts: strace is not installed")
-        return
-    print(f"\nSystem calls a request, 50 connections, depth 1\n{'':16}{'calls':>8}  which")
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, command in servers("resp", arguments.only).items():
-            with Server(name, command, scratch) as server:
-                # Counted from outside, so that the programs need no code for it; strace slows them, not their counts.
-                log = Path(scratch, "strace")
-                tracer = subprocess.Popen(["strace", "-c", "-f", "-o", str(log), "-p", str(server.process.pid)],
-                                          stderr=subprocess.DEVNULL)
-                time.sleep(0.5)
-                requests = load(server.port, "resp", 50, 1, 2)["requests"]
-                tracer.send_signal(2)
-                tracer.wait(20)
-                calls = {f[-1]: int(f[3]) for f in (line.split() for line in log.read_text().splitlines())
-                         if len(f) >= 5 and f[3].isdigit() and f[-1] != "total"}
-                shown = ", ".join(f"{c} {n / requests:.3f}" for c, n in sorted(calls.items(), key=lambda i: -i[1])[:3])
-                print(f"{name:16}{sum(calls.values()) / requests:>8.3f}  {shown}", flush=True)
-
-
-def memory(arguments):
-    """Resident bytes of an idle connection in the server process."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    count = min(9_000, hard - 200)
-    print(f"\nResident memory of an idle connection, {count} connections\n{'':16}{'bytes':>8}")
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, command in servers("echo", arguments.only).items():
-            with Server(name, command, scratch) as server:
-                warm = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(100)]
-                before = server.resident()
-                idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(count)]
-                idle[-1].sendall(b"x")
-                idle[-1].recv(1)
-                print(f"{name:16}{(server.resident() - before) / count:>8.0f}", flush=True)
-                for each in warm + idle:
-                    each.close()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
 def echo(arguments):
     throughput("echo", arguments)
 
@@ -167,7 +123,7 @@ def kind_of_micro(kind):
 
 
 NAMES = {each.__name__: each for each in (echo, resp, bulk, fairness, http, partial, cores, upload, tls, client, counts,
-                                          memory)} | {"proxy": proxies}
+                                          memory, instructions)} | {"proxy": proxies}
 MICRO = {kind: kind_of_micro(kind) for kind in micro.KINDS}
 
 
@@ -177,7 +133,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
+    parser.add_argument("--json", help="a file for the figures of each round: see bench/plots.py")
     arguments = parser.parse_args()
+    recording = Recording(arguments)
     if len(CORES) < 2:
         print("bench: one core only: server and load disturb each other", file=sys.stderr)
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
@@ -189,6 +147,7 @@ def main():
     for name, act in wanted.items():
         if name != "fairness" or arguments.name != "all":  # bulk ends with it
             act(arguments)
+            recording.write()  # after each, so that a run that is interrupted leaves what it has
 
 
 if __name__ == "__main__":
