@@ -6,11 +6,12 @@ install_packages() {
   # Servers, proxies, scanners and clients of others, with which the tests compare. A test skips those that are absent.
   for pair in clang-tidy-19:clang-tidy-19 qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio \
     nginx:nginx-light apache2:apache2 squid:squid tinyproxy:tinyproxy-bin danted:dante-server sslscan:sslscan \
-    testssl:testssl.sh haproxy:haproxy valgrind:valgrind strace:strace lintian:lintian abidiff:abigail-tools \
+    testssl:testssl.sh haproxy:haproxy valgrind:valgrind strace:strace lintian:lintian abidiff:abigail-tools aspell:aspell \
     pg_createcluster:postgresql; do
     PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || missing+=("${pair#*:}")
   done
   [ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing+=(libnginx-mod-stream)
+  [ -e /usr/lib/aspell/en_GB.multi ] || missing+=(aspell-en)
   python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
   install "${missing[@]}"
   ./gyre install asan
@@ -74,6 +75,13 @@ for each in json.load(open("build/tidy/compile_commands.json")):
     GLIBC_TUNABLES=glibc.malloc.hugetlb=1 xargs -P2 -n2 clang-tidy-19 --quiet -p build/tidy \
       --checks='-clang-analyzer-*,-bugprone-suspicious-include' 2>build/tidy/stderr ||
     { grep -vE 'warnings? generated|Processing file|^[.]$' build/tidy/stderr; return 1; }
+}
+
+# Builds the documentation site, which fails on a page that is not in its navigation, and checks it.
+check_site() {
+  ./gyre docs &&
+    build/site-venv/bin/python tools/site/check.py &&
+    python3 tools/site/spelling.py
 }
 
 # An emulator is slow on a busy machine: a failure is retried once.

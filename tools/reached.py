@@ -36,6 +36,10 @@ TESTED = {
 }
 # Other machines: their checks build everything anew. They run with GYRE_CI=all, and when they themselves change.
 MACHINES = {"static"}
+# What the documentation site shows, and what makes it, by the beginning of the path.
+SITE = ("docs/", "mkdocs.yml", "tools/site/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+        "bench/README.md", "bench/articles/README.md", "include/gyre/", "programs/demo.py")
+EVERYTHING = set(TESTED) | {"site"}
 # Folders and files beside the layers, by the beginning of the path, and the suites that they reach; the first that fits
 # counts. What is not here reaches everything.
 BESIDE = [
@@ -112,17 +116,16 @@ def git(*arguments):
 
 def reached():
     """The suites, and why."""
-    everything = set(TESTED)
     if os.environ.get("GYRE_CI") == "all":
-        return everything | MACHINES, "GYRE_CI=all"
+        return EVERYTHING | MACHINES, "GYRE_CI=all"
     try:
         passed, machine = (ROOT / PASSED).read_text().splitlines()
     except (FileNotFoundError, ValueError):
-        return everything, f"{PASSED} names no commit"
+        return EVERYTHING, f"{PASSED} names no commit"
     if machine != fingerprint():
-        return everything, "the last run that passed had other compilers or another kernel"
+        return EVERYTHING, "the last run that passed had other compilers or another kernel"
     if git("merge-base", "--is-ancestor", passed, "HEAD").returncode != 0:
-        return everything, f"{passed[:10]}, which {PASSED} names, is not below this commit"
+        return EVERYTHING, f"{passed[:10]}, which {PASSED} names, is not below this commit"
     changed = git("diff", "--name-only", "--no-renames", passed).stdout.splitlines()
     changed += git("ls-files", "--others", "--exclude-standard").stdout.splitlines()
     return of_changes(changed, passed)
@@ -135,8 +138,8 @@ def of_changes(changed, passed):
     for path in changed:
         found = suites_of(path, graph, above)
         if found is None:
-            return set(TESTED), f"{path} has changed since {passed[:10]}"
-        suites |= found
+            return EVERYTHING, f"{path} has changed since {passed[:10]}"
+        suites |= found | ({"site"} if path.startswith(SITE) else set())
     return suites, f"the change since {passed[:10]}"
 
 
@@ -144,7 +147,7 @@ def self_test():
     """A change reaches what stands on it, and nothing beside."""
     def suites(*paths):
         return of_changes(paths, "0123456789ab")[0]
-    assert suites("docs/guide/http.md", "bench/run.py") == set()
+    assert suites("docs/guide/http.md", "bench/run.py") == {"site"}
     assert suites("tests/net/gate_test.cpp") == {"net"}
     assert suites("tests/tls/https_files_test.cpp") == {"tls", "kernel"}
     assert suites("src/tls/certificate.cpp") >= {"http", "tls", "client"}
@@ -152,13 +155,13 @@ def self_test():
     assert suites("src/http/http1/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
     assert not suites("src/http/http1/framing.cpp") & {"net", "sync", "contract", "process"}
     assert suites("include/gyre/client/url.hpp") == {
-        "client", "faults", "proxy", "growth", "fuzz", "programs", "alone"}
+        "client", "faults", "proxy", "growth", "fuzz", "programs", "alone", "site"}
     assert suites("src/process/child.cpp", "tests/fs/copy_test.cpp") == {
         "process", "fs", "faults", "compiler", "programs", "alone"}
     assert suites("src/io/epoll_backend.cpp") >= set(TESTED) - {"coro"}
     for path in ("CMakeLists.txt", "cmake/gyre_layer.cmake", ".ci/run", "gyre", "include/gyre/gyre.hpp",
                  "include/gyre/testing/run_test.hpp", "tests/support/seeds.hpp", "tests/CMakeLists.txt", "new/file"):
-        assert suites("docs/a.md", path) == set(TESTED), path
+        assert suites("docs/a.md", path) == EVERYTHING, path
     graph = layers((ROOT / "CMakeLists.txt").read_text())
     for suite, tested in TESTED.items():
         used = set().union(*(re.findall(r"#include <gyre/([a-z_]+)/", each.read_text())
@@ -179,5 +182,5 @@ if __name__ == "__main__":
         print(fingerprint())
     else:
         found, why = reached()
-        print(" ".join(suite for suite in [*TESTED, *sorted(MACHINES)] if suite in found))
+        print(" ".join(suite for suite in [*TESTED, "site", *sorted(MACHINES)] if suite in found))
         print(why)

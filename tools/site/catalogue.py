@@ -114,7 +114,7 @@ class Catalogue:
     def place(self, page, name, anchor):
         anchor = anchor_of(anchor)
         self.places.setdefault(name.qualified.removeprefix("::"), (page, anchor, name))
-        for member in name.members:
+        for member in [] if PROTOCOL.match(name.name) else name.members:
             self.place(page, member, f"{anchor}.{member.name}")
 
     def pages(self):
