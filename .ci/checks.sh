@@ -6,7 +6,10 @@ install_packages() {
   # Servers, proxies, scanners and clients of others, with which the tests compare. A test skips those that are absent.
   for pair in clang-tidy-19:clang-tidy-19 qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio \
     nginx:nginx-light apache2:apache2 squid:squid tinyproxy:tinyproxy-bin danted:dante-server sslscan:sslscan \
-    testssl:testssl.sh haproxy:haproxy valgrind:valgrind strace:strace lintian:lintian abidiff:abigail-tools aspell:aspell \
+    testssl:testssl.sh haproxy:haproxy valgrind:valgrind strace:strace \
+    lintian:lintian abidiff:abigail-tools \
+    aspell:aspell \
+    mandoc:mandoc fish:fish zsh:zsh \
     pg_createcluster:postgresql; do
     PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || missing+=("${pair#*:}")
   done

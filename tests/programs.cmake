@@ -14,7 +14,7 @@ endif()
 
 # These scripts test what cannot differ between the backends: OpenSSL, parsers, pages.
 set(on_one_backend tls_scanners_test tls_certificates_test fetch_like_curl_test client_proxies_test http_browser_test
-    refactor_page_test script_test old_kernel_test)
+    refactor_page_test script_test old_kernel_test manual_test)
 set(long client_peers_test tls_scanners_test limits_test limits_threads_test refactor_http_test)  # they start first
 
 gyre_backends_of(programs all_backends)

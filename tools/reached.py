@@ -26,7 +26,7 @@ PASSED = ".ci/passed"
 # The suites and the layers that they test, directly. fuzz is tests/fuzz, kernel is tests/kernel, and alone compiles
 # headers and sources of programs one by one.
 TESTED = {
-    "coro": "coro", "io": "io", "contract": "io", "loop": "tasks", "tasks": "tasks", "runtime": "runtime",
+    "coro": "coro runtime", "io": "io", "contract": "io", "loop": "tasks", "tasks": "tasks", "runtime": "runtime",
     "sync": "sync tasks", "stream": "stream runtime", "net": "net runtime", "fs": "fs runtime", "process": "process",
     "http": "http tls runtime", "tls": "tls http runtime", "client": "client runtime", "interop": "interop runtime",
     "interop_boost": "interop runtime", "faults": "client process", "resp": "net runtime", "load": "http",
@@ -51,7 +51,8 @@ BESIDE = [
     ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
-    ("tests/static/", "static"), ("cmake/gyre_static.cmake", "static"),
+    ("tests/static/", "static"), ("cmake/gyre_static.cmake", "static"), ("packaging/wheel/", "static"),
+    ("packaging/manual/", "programs"), ("packaging/systemd/", "programs"), ("cmake/gyre_manual.cmake", "programs"),
     ("tests/tls/peer.cpp", "programs"), ("tests/packages/", ""),
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
     ("programs/CMakeLists.txt", "resp load encryption proxy programs alone"),
