@@ -20,8 +20,9 @@ install_packages() {
   ./gyre install asan
   ./gyre install python
   if command -v npm >/dev/null; then
-    npm install --silent --prefix build/node express@5 cookie-parser fastify @fastify/cookie @fastify/formbody \
-      @fastify/static
+    mkdir -p build/node
+    cp tests/node/package.json tests/node/package-lock.json build/node
+    npm ci --silent --prefix build/node
     export NODE_PATH=$PWD/build/node/node_modules
   fi
   export GYRE_PEERS_PYTHON=$PWD/build/python/bin/python

@@ -46,7 +46,7 @@ BESIDE = [
     (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None),
     ("tools/check_layers.py", None), ("tools/", ""), ("LICENSE", ""),
     (".gitignore", ""), ("mkdocs.yml", ""),
-    ("packaging/", ""), ("THIRD_PARTY.md", ""), ("tests/requirements", ""), (".github/", ""),
+    ("packaging/", ""), ("THIRD_PARTY.md", ""), ("tests/requirements", ""), ("tests/node/", ""), (".github/", ""),
     ("CITATION.cff", ""), ("CODE_OF_CONDUCT.md", ""),
     ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
