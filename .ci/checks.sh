@@ -8,7 +8,7 @@ install_packages() {
     nginx:nginx-light apache2:apache2 squid:squid tinyproxy:tinyproxy-bin danted:dante-server sslscan:sslscan \
     testssl:testssl.sh haproxy:haproxy valgrind:valgrind strace:strace \
     lintian:lintian abidiff:abigail-tools \
-    aspell:aspell \
+    aspell:aspell chromium:chromium \
     mandoc:mandoc fish:fish zsh:zsh \
     pg_createcluster:postgresql; do
     PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || missing+=("${pair#*:}")
@@ -86,6 +86,13 @@ check_site() {
   ./gyre docs &&
     build/site-venv/bin/python tools/site/check.py &&
     python3 tools/site/spelling.py
+}
+
+# Uses the site with the keyboard, searches for names, and looks for faults of accessibility, in a headless Chromium.
+use_site() {
+  command -v npm >/dev/null || { echo "skipped: no npm"; return 0; }
+  node tools/site/browser/search.cjs &&
+    node tools/site/browser/accessibility.cjs
 }
 
 # An emulator is slow on a busy machine: a failure is retried once.

@@ -1,5 +1,6 @@
 """The hooks of mkdocs.yml: pages of the site that are no files of docs/, and links between all of them."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -57,6 +58,7 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def on_page_content(content, page, config, files):
+    content = re.sub(r"<th[^>]*></th>", "<td></td>", content)  # a heading without words is none
     return names.linked(content, page, config._catalogue, files)
 
 

@@ -12,8 +12,8 @@ const PAGES = ["index.html", "guide/ten-minutes.html", "guide/cancellation.html"
 (async () => {
   let faults = 0;
   const report = text => { ++faults; console.log(text); };
-  for (const scheme of ["light", "dark"])
-    await withBrowser({ scheme, width: scheme === "light" ? 1400 : 390 }, async page => {
+  await Promise.all(["light", "dark"].map(scheme =>
+    withBrowser({ scheme, width: scheme === "light" ? 1400 : 390 }, async page => {
       for (const name of PAGES) {
         await page.goto(urlOf(name));
         await page.evaluate(AXE);
@@ -24,7 +24,7 @@ const PAGES = ["index.html", "guide/ten-minutes.html", "guide/cancellation.html"
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         if (wide > 0) report(`${name}, ${scheme}: ${wide} pixels wider than the window`);
       }
-    });
+    })));
   console.log(`accessibility: ${PAGES.length} pages in both schemes, ${faults} faults`);
   process.exitCode = faults ? 1 : 0;
 })();
