@@ -10,4 +10,5 @@ size=$(stat -c %s "$GYRE_BIN_DIR/gyre")
 echo "$size bytes"
 export PYTHONPATH=tests/programs
 python3 tests/static/scratch_test.py
+python3 tests/static/wheel_test.py
 python3 tests/programs/old_kernel_test.py
