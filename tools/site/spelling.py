@@ -16,7 +16,8 @@ WORDS = Path(__file__).resolve().parent / "words.txt"
 DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "bench/README.md",
              "bench/articles/README.md"]
 NO_WORDS = re.compile(r"^```.*?^```|<!--.*?-->|`[^`\n]*(?:\n[^`\n]*)?`|(?<=\])\([^)]*\)|https?://\S+|\$\{?\w+|"
-                      r"\w*[_\d/:@=]\w*(?:[./:_-]+\w+)*|--?[a-z][\w-]*|&\w+;|<[^>\n]*>|\b\w+\.(?:hpp|cpp|md|py|txt|sh)\b",
+                      r"\w*[_\d/:@=]\w*(?:[./:_-]+\w+)*|--?[a-z][\w-]*|&\w+;|<[^>\n]*>|"
+                      r"\b\w+\.(?:hpp|cpp|md|py|txt|sh)\b",
                       re.M | re.S)
 WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
