@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the symbols that gyre's shared libraries export: each belongs to namespace gyre, has the version of the ABI,
 and has a name that a public header declares. A class that is nested in a public one, but defined in src/, has the
-visibility of the public one: its definition must say [[gnu::visibility("hidden")]].
+visibility of the public one: its definition must say [[gnu::visibility("hidden")]]. What they import is in glibc 2.36,
+that of Debian 12.
 
     tools/check_exports.py LIBRARY.so..."""
 
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+GLIBC = (2, 36)
 PREFIX = re.compile(r"^(typeinfo( name)?|vtable|VTT|guard variable|(non-)?virtual thunk|TLS \w+ function) (for|to) ")
 
 
@@ -65,7 +67,19 @@ def exported(library):
     return [line.split(" ", 2)[2] for line in lines if not re.fullmatch(r"\S+ A GYRE_[\d.]+(@@GYRE_[\d.]+)?", line)]
 
 
+def too_new(imported):
+    """Of lines of nm, "U name@GLIBC_2.34", those that an older glibc than ours lacks."""
+    for name, version in re.findall(r"(\S+)@GLIBC_([\d.]+)", imported):
+        if tuple(map(int, version.split("."))) > GLIBC:
+            yield f"{name}: needs glibc {version}"
+
+
+def imports(library):
+    return subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True).stdout
+
+
 def self_test():
+    assert list(too_new("U a@GLIBC_2.2.5\nU b@GLIBC_2.36\nU c@GLIBC_2.38\n")) == ["c: needs glibc 2.38"]
     words = {"gyre", "operator", "http", "server", "run", "any_stream", "model", "state"}
     good = ["gyre::http::server::run(std::span<char, 3ul>) &@@GYRE_0.1", "vtable for gyre::http::server@@GYRE_0.1",
             "void gyre::run<std::pair<int, int> >(int (*)(char))@@GYRE_0.1", "gyre::operator<(int)@@GYRE_0.1",
@@ -85,7 +99,8 @@ def main():
     for library in sys.argv[1:]:
         symbols = exported(library)
         count += len(symbols)
-        problems += [f"{Path(library).name}: {each}" for each in problems_of(symbols, words, private)]
+        problems += [f"{Path(library).name}: {each}"
+                     for each in [*problems_of(symbols, words, private), *too_new(imports(library))]]
         if not symbols:
             problems.append(f"{library}: exports nothing")
     print("\n".join(problems) or f"exports: {count} symbols, all of them public")
