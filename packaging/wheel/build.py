@@ -65,7 +65,8 @@ def files(program, manual, tag):
         text = Path(f"/usr/share/doc/{package}/copyright")
         if text.exists():
             yield f"{info}/licenses/{package}", text.read_bytes(), 0o644
-    yield f"{info}/METADATA", (METADATA.format(version=version()) + (HERE / "description.md").read_text()).encode(), 0o644
+    description = (HERE / "description.md").read_text()
+    yield f"{info}/METADATA", (METADATA.format(version=version()) + description).encode(), 0o644
     tags = "".join(f"Tag: py3-none-{each}\n" for each in tag.split("."))
     yield f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: gyre\nRoot-Is-Purelib: false\n{tags}".encode(), 0o644
 

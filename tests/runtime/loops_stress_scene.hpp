@@ -1,4 +1,4 @@
-// tests/runtime/loops_stress_scene.hpp: what the tasks of several loops share that call each other at random, and the accounts of it.
+// tests/runtime/loops_stress_scene.hpp: what tasks of several loops share that call each other, and its accounts.
 #pragma once
 
 #include <gyre/gyre.hpp>

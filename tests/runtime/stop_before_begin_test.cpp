@@ -1,4 +1,4 @@
-// tests/runtime/stop_before_begin_test.cpp: requests to stop that come before, between and after the programs of a process.
+// tests/runtime/stop_before_begin_test.cpp: stop requests before, between and after the programs of a process.
 #include <gyre/runtime/run.hpp>
 
 #include <gyre/loop/stop_request.hpp>

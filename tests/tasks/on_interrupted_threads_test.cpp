@@ -1,4 +1,4 @@
-// tests/tasks/on_interrupted_threads_test.cpp: calls to another loop that are cancelled, time out, or meet the end of a loop.
+// tests/tasks/on_interrupted_threads_test.cpp: calls to another loop that are cancelled, time out or meet its end.
 #include <gyre/tasks/on.hpp>
 
 #include <gyre/gyre.hpp>

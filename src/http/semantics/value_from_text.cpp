@@ -1,15 +1,13 @@
 // src/http/semantics/value_from_text.cpp: parses numbers with std::from_chars, which ignores the locale.
 #include <gyre/http/value_from_text.hpp>
 
-#include <locale.h>
-#include <stdlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <clocale>
 #include <cmath>
-#include <cstddef>
+#include <cstdlib>
 #include <string_view>
 
 namespace gyre::http {
@@ -29,14 +27,14 @@ concept has_from_chars = requires(const char* text, T& value) { std::from_chars(
 
 // strtod(3) in the locale C, for the texts that from_chars accepts.
 [[maybe_unused]] std::optional<double> real_by_strtod(std::string_view text) noexcept {
-  static const locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
   std::array<char, 1024> terminated{};  // more digits than any double has
   if (text.empty() || text.size() >= terminated.size()) return std::nullopt;
   if (text.find_first_not_of("-.0123456789eE+") != std::string_view::npos || text.front() == '+') return std::nullopt;
   std::ranges::copy(text, terminated.begin());
   char* end = nullptr;
   errno = 0;
-  const double value = ::strtod_l(terminated.data(), &end, plain);
+  const double value = strtod_l(terminated.data(), &end, plain);
   if (end != terminated.data() + text.size() || (errno == ERANGE && value == 0)) return std::nullopt;
   return value;
 }
