@@ -1,4 +1,4 @@
-"""The chapters of docs/guide/installing.md that the test follows, and the programs of the README.
+"""The chapters of docs/guide/installing.md and ten-minutes.md that the test follows, and the programs of the README.
 
 A chapter begins with a comment that readers do not see, <!-- packages: NAME -->, and ends at the next heading. Its
 fences are a `sh` script, a `cmake` text for CMakeLists.txt, or the text of the file that <!-- file: NAME --> names."""
@@ -58,4 +58,5 @@ def programs_of_readme():
 
 
 INSTALLING = chapters((ROOT / "docs/guide/installing.md").read_text())
+TEN_MINUTES = chapters((ROOT / "docs/guide/ten-minutes.md").read_text())
 PROGRAMS = programs_of_readme()

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import check_docs
-from guide import INSTALLING, PROGRAMS, ROOT
+from guide import INSTALLING, PROGRAMS, ROOT, TEN_MINUTES
 
 HERE = Path(__file__).resolve().parent
 SCRATCH = ROOT / "build/packages"
@@ -71,13 +71,15 @@ class project:
         return done.stdout
 
     def follow(self, chapter, scripts=slice(None)):
-        """Does what the chapter says; of its scripts only these."""
-        blocks = INSTALLING[chapter]
+        """Does what the chapter says; of its scripts only these. Returns what the last one prints."""
+        blocks = (INSTALLING | TEN_MINUTES)[chapter]
+        printed = ""
         for each in blocks:
             if each.file:
                 (self.folder / each.file).write_text(each.text)
         for each in [each for each in blocks if not each.file][scripts]:
-            self.run(each.text)
+            printed = self.run(each.text)
+        return printed
 
     def must_serve(self, folder="."):
         """The README's programs, which a chapter has built, do what the README says."""

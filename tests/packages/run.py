@@ -124,6 +124,14 @@ def fetched():
     consumer.run("cmake -G Ninja -B user -DCMAKE_PREFIX_PATH=$PWD/installed && cmake --build user")
 
 
+def ten_minutes():
+    """The first program of the guide, with gyre in a folder beside it. check_docs.py runs the other ones."""
+    beginner = project("ten minutes", CLANG)
+    printed = beginner.follow("ten-minutes")
+    if not printed.endswith("\n9\n"):
+        raise failed(f"{beginner.name}: the first program does not print 9: {printed[-500:]}")
+
+
 def plugins():
     """Shared objects that contain the static library, built by add_subdirectory without TLS."""
     builder = project("plugins", CLANG)
@@ -180,8 +188,8 @@ def abi_check():
 
 
 # The longest ones first.
-WAYS = [shared_libraries, fetched, conan, plugins, static_libraries, debian, installed_components, vcpkg_port,
-        abi_check]
+WAYS = [shared_libraries, fetched, ten_minutes, conan, plugins, static_libraries, debian, installed_components,
+        vcpkg_port, abi_check]
 
 
 def main():
