@@ -113,7 +113,8 @@ class Writer:
         protocol = [each for each in public if PROTOCOL.match(each.name) and not each.comment]
         types = [each for each in public if each.kind in ("class", "enum") and each not in protocol]
         parts = []
-        for run in runs([each for each in public if each not in protocol and each not in types]):
+        functions = [each for each in public if each not in protocol and each not in types]
+        for run in runs(sum(by_name(functions), [])):
             parts += [self.heading(level, run, prefix), self.declarations(run)]
         for each in types:
             parts.append(self.section([each], level, prefix))

@@ -43,8 +43,13 @@ def texts():
 def unknown(words):
     """Those of the words that neither aspell nor words.txt knows."""
     own = {line.strip() for line in WORDS.read_text().splitlines() if line and not line.startswith("#")}
-    rest = sorted(word for word in words if word not in own and word.lower() not in own and
-                  re.sub(r"['’]s$", "", word) not in own and re.sub(r"['’]s$", "", word).lower() not in own)
+
+    def is_own(word):
+        base = re.sub(r"['’]s$", "", word)
+        forms = {word, base, base.removesuffix("s")}
+        return bool(own & {each for form in forms for each in (form, form.lower())})
+
+    rest = sorted(word for word in words if not is_own(word))
     done = subprocess.run(["aspell", "list", "--lang=en_GB", "--encoding=utf-8"], input="\n".join(rest),
                           capture_output=True, text=True)
     if done.returncode != 0:
