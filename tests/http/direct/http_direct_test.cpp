@@ -66,7 +66,7 @@ struct waiter {
   }
 };
 
-struct log : http::exchange_observer {
+struct status_log : http::exchange_observer {
   void answered(const http::exchange& what) noexcept override {
     statuses.push_back(what.status);
     complete.push_back(what.complete);
@@ -247,7 +247,7 @@ TEST(http_direct, an_adopted_task_reads_on_while_the_answer_is_sent_and_ends_wit
 TEST(http_direct, a_client_that_resets_cancels_the_handler_at_once) {
   run_virtual([]() -> task<> {
     waiter who;
-    log heard;
+    status_log heard;
     http::server_options options;
     options.observer = &heard;
     options.routes = [&who](http::request&) -> task<http::response> {
