@@ -38,7 +38,8 @@ TESTED = {
 MACHINES = {"static"}
 # What the documentation site shows, and what makes it, by the beginning of the path.
 SITE = ("docs/", "mkdocs.yml", "tools/site/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
-        "bench/README.md", "bench/articles/README.md", "include/gyre/", "programs/demo.py")
+        "CODE_OF_CONDUCT.md", "THIRD_PARTY.md", "bench/README.md", "bench/articles/README.md", "include/gyre/",
+        "programs/demo.py")
 EVERYTHING = set(TESTED) | {"site"}
 # Folders and files beside the layers, by the beginning of the path, and the suites that they reach; the first that fits
 # counts. What is not here reaches everything.

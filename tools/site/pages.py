@@ -8,7 +8,10 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OUTSIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md", "bench/articles/README.md"]
+OUTSIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "THIRD_PARTY.md",
+           "bench/README.md", "bench/articles/README.md"]
+# A README is the front page of its section of the navigation; these two are pages beside others.
+RENAMED = {"bench/README.md": "bench/benchmarks.md", "bench/articles/README.md": "bench/articles/articles.md"}
 FENCE = re.compile(r"^```.*?^```[ ]*$", re.M | re.S)
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=(?:#[^)\s]*)?\))")
 
@@ -25,12 +28,13 @@ def without_comments(markdown):
 
 def page_of(name):
     """The page that shows a document of the repository."""
-    return name.removeprefix("docs/")
+    return RENAMED.get(name, name.removeprefix("docs/"))
 
 
 def file_of(page):
     """The path of a page's document in the repository, which its links are relative to."""
-    return page if page in OUTSIDE else f"docs/{page}"
+    name = next((name for name, renamed in RENAMED.items() if renamed == page), page)
+    return name if name in OUTSIDE else f"docs/{page}"
 
 
 def outside_of_listings(markdown, change):

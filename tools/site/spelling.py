@@ -13,8 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WORDS = Path(__file__).resolve().parent / "words.txt"
-DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "bench/README.md",
-             "bench/articles/README.md"]
+DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "THIRD_PARTY.md",
+             "bench/README.md", "bench/articles/README.md"]
 NO_WORDS = re.compile(r"^```.*?^```|<!--.*?-->|`[^`\n]*(?:\n[^`\n]*)?`|(?<=\])\([^)]*\)|https?://\S+|\$\{?\w+|"
                       r"\w*[_\d/:@=]\w*(?:[./:_-]+\w+)*|--?[a-z][\w-]*|&\w+;|<[^>\n]*>|"
                       r"\b\w+\.(?:hpp|cpp|md|py|txt|sh)\b",

@@ -7,7 +7,7 @@ const PAGES = ["index.html", "guide/ten-minutes.html", "guide/cancellation.html"
   "from-asyncio.html", "decisions/0027-what-generates-the-reference.html", "reference/index.html",
   "reference/tasks/index.html", "reference/tasks/task_group.html", "reference/http-client/client_options.html",
   "reference/http-server/response.html", "reference/names.html", "source/include.gyre.tasks.task_group.hpp.html",
-  "bench/index.html"];
+  "performance.html", "bench/benchmarks.html"];
 
 (async () => {
   let faults = 0;
