@@ -11,12 +11,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from counting import HTTP, Client, in_epoll
+from counting import FEW, HTTP, MANY, Client, in_epoll
 from measure import load
 from record import record
 from servers import BIN, Server, servers
 
-FEW, MANY = 100, 1100  # requests of the two runs whose counts are subtracted
 COMPILED_AT_RUN_TIME = ("Go net/http", "Node")  # callgrind cannot run them
 
 

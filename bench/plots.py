@@ -184,7 +184,7 @@ def main():
     page = Path(given.page)
     folder = page.with_suffix("")
     folder.mkdir(exist_ok=True)
-    lines = {"counts": budgets()}
+    lines = {"counts": dict(enumerate(budgets()))}
     for run in (json.loads(Path(file).read_text()) for file in given.files):
         for table in run["tables"]:
             if len(next(iter(table["rows"].values()))) < 2:
@@ -193,10 +193,11 @@ def main():
             text, description = draw(table, run["environment"])
             (folder / f"{table['name']}.svg").write_text(text)
             short = f"{table['title']}. {description}"
-            lines.setdefault(table["kind"], []).append(f"![{short}]({folder.name}/{table['name']}.svg)")
+            image = f"![{short}]({folder.name}/{table['name']}.svg)"
+            lines.setdefault(table["kind"], {})[table["name"]] = image  # a later file replaces an earlier one
     text = page.read_text()
     for kind, found in lines.items():
-        text = replaced(text, kind, found)
+        text = replaced(text, kind, found.values())
     page.write_text(text)
 
 
