@@ -34,7 +34,8 @@ struct static_files_options {
   bool hidden = false;
   /// Sends "style.css.br" (or .zst, .gz), if it is next to "style.css", to clients that accept it.
   bool precompressed = true;
-  /// The file for missing pages: "index.html" of an application that routes in the browser.
+  /// The file for missing pages: "index.html" of an application that routes in the browser. Clients that do not prefer
+  /// HTML (Accept), such as a script that fetches data, get 404 all the same.
   std::string fallback = {};
   std::string cache_control = {};  ///< the Cache-Control field; empty means none
   /// Keeps up to 128 requested files open for a second. So it may take a second to notice that a path leads to another
