@@ -39,13 +39,16 @@ task<std::string_view> client_exchange::receive_raw(std::size_t max) {
     std::error_code failure;
     {
       const scope_exit stop_clock([this]() noexcept { clock_.end(); });  // also after a cancel, which loses nothing
-      clock_.begin(phase::body, state_.options().timeouts.between_bytes);
-      if (sends_)
+      if (sends_) {
+        clock_.begin_unlimited(phase::body);  // the limit between bytes is that of both directions, and no interrupt
         failure = co_await receive_while_sending();
-      else if (clock_.expired())
-        failure = time_limit_passed();
-      else
-        failure = co_await channel_.receive_more();
+      } else {
+        clock_.begin(phase::body, state_.options().timeouts.between_bytes);
+        if (clock_.expired())
+          failure = time_limit_passed();
+        else
+          failure = co_await channel_.receive_more();
+      }
     }
     if (!failure || (failure == stream_errc::end_of_stream && channel_.end_of_stream())) continue;
     if (sends_) co_await end_sending();
