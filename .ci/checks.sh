@@ -18,6 +18,7 @@ install_packages() {
   python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
   install "${missing[@]}"
   ./gyre install asan
+  ./gyre install libcxx
   ./gyre install python
   if command -v npm >/dev/null; then
     mkdir -p build/node

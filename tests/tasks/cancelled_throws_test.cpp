@@ -23,6 +23,9 @@ extern "C" _Unwind_Reason_Code _Unwind_RaiseException(_Unwind_Exception* excepti
 }
 
 TEST(cancelled_throws, a_sleeping_task_that_is_cancelled_throws_once) {
+#ifdef _LIBCPP_VERSION
+  GTEST_SKIP() << "libc++ tells the type of an exception only by throwing it";
+#endif
   using namespace std::chrono_literals;
   constexpr int count = 100;
   auto sleeper = []() -> gyre::task<> { co_await gyre::sleep(1h); };
