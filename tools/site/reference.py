@@ -7,6 +7,7 @@ import contracts
 import sources
 from catalogue import PROTOCOL, anchor_of, is_machinery
 
+OPTIONS = re.compile(r"_(?:options|limits|timeouts|policy|credentials)$|^set_cookie$")
 TARGETS = {"client": "gyre::client", "tls": "gyre::tls"}
 
 
@@ -180,8 +181,8 @@ def group_page(group):
 
 def start_page(groups):
     lines = ["---", "search: {boost: 0.5}", "---", "# Reference", "",
-             "Every public name, with its contract, generated from the headers. [All names](names.md) in the order of "
-             "the alphabet.", ""]
+             "Every public name, with its contract, generated from the headers. [All names](names.md) are listed in "
+             "the order of the alphabet, and [all options](options.md) by purpose.", ""]
     lines += [f"* [{group.title}]({group.name}/README.md): {group.text}" for group in groups]
     lines += ["", "Contracts have labels. **Thread** says from which threads something may be called; without it, "
               "only from the thread of its loop. **Lifetime** says what must outlive what. **Cancel** says what a "
@@ -200,10 +201,24 @@ def names_page(catalogue):
     return "\n".join(lines) + "\n"
 
 
+def options_page(catalogue):
+    lines = ["---", "search: {boost: 0.5}", "hide: [toc]", "---", "# All options", "",
+             "Every struct of options, limits and policies, with its names, types and defaults.", "",
+             "| options | of | names |", "|---|---|---|"]
+    for page in catalogue.pages():
+        for name in page.names:
+            fields = [f"`{each.name}`" for each in name.members if each.kind == "field"]
+            if OPTIONS.search(name.name) and fields:
+                link = f"[`{name.qualified.removeprefix('gyre::')}`]({page.uri.removeprefix('reference/')}#{name.name})"
+                lines.append(f"| {link} | {contracts.escaped(page.summary)} | {', '.join(fields)} |")
+    return "\n".join(lines) + "\n"
+
+
 def pages_of(catalogue):
     """The text of each page by its name."""
     groups = [group for group in catalogue.groups.values() if group.pages]
-    result = {"reference/README.md": start_page(groups), "reference/names.md": names_page(catalogue)}
+    result = {"reference/README.md": start_page(groups), "reference/names.md": names_page(catalogue),
+              "reference/options.md": options_page(catalogue)}
     for group in groups:
         result[f"reference/{group.name}/README.md"] = group_page(group)
         for page in group.pages:
@@ -216,4 +231,4 @@ def navigation(catalogue):
     for group in catalogue.groups.values():
         result.append({group.title: [f"reference/{group.name}/README.md",
                                      *({page.stem: page.uri} for page in group.pages)]})
-    return [*result, "reference/names.md"]
+    return [*result, "reference/options.md", "reference/names.md"]
