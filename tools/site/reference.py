@@ -204,14 +204,16 @@ def names_page(catalogue):
 def options_page(catalogue):
     lines = ["---", "search: {boost: 0.5}", "hide: [toc]", "---", "# All options", "",
              "Every struct of options, limits and policies, with its names, types and defaults.", "",
-             "| options | of | names |", "|---|---|---|"]
+             '<div class="fields" markdown>', "", "| options | of | names |", "|---|---|---|"]
     for page in catalogue.pages():
+        path = page.uri.removeprefix("reference/")
         for name in page.names:
-            fields = [f"`{each.name}`" for each in name.members if each.kind == "field"]
+            fields = [f"[`{each.name}`]({path}#{name.name}.{each.name})" for each in name.members
+                      if each.kind == "field"]
             if OPTIONS.search(name.name) and fields:
-                link = f"[`{name.qualified.removeprefix('gyre::')}`]({page.uri.removeprefix('reference/')}#{name.name})"
+                link = f"[`{name.qualified.removeprefix('gyre::')}`]({path}#{name.name})"
                 lines.append(f"| {link} | {contracts.escaped(page.summary)} | {', '.join(fields)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "</div>"]) + "\n"
 
 
 def pages_of(catalogue):
