@@ -151,7 +151,7 @@ class Browser(unittest.TestCase):
           new MutationObserver(look).observe(status, {childList: true, characterData: true, subtree: true});
           document.querySelector('button').click();
         })""")
-        self.assertEqual(said.strip(), "Refused: the request body exceeds the limit of 1048576 bytes")
+        self.assertEqual(said.strip(), "Refused: the request body exceeds the limit of 1048576 bytes; nothing was kept")
         self.assertEqual(list(self.uploads.iterdir()), [])
 
     def test_events_come_as_they_happen(self):
