@@ -35,7 +35,7 @@ TESTED = {
     "fuzz": "client", "kernel": "tls http", "alone": "client process runtime interop testing",
 }
 # Other machines: their checks build everything anew. They run with GYRE_CI=all, and when they themselves change.
-MACHINES = {"static"}
+MACHINES = {"aarch64", "kernels", "static"}
 # What the documentation site shows, and what makes it, by the beginning of the path.
 SITE = ("docs/", "mkdocs.yml", "tools/site/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
         "CODE_OF_CONDUCT.md", "THIRD_PARTY.md", "bench/README.md", "bench/articles/README.md", "include/gyre/",
@@ -54,7 +54,8 @@ BESIDE = [
     ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
-    ("tests/static/", "static"), ("cmake/gyre_static.cmake", "static"),
+    ("tests/kernel/", "kernel kernels"), ("tests/static/", "static"), ("cmake/gyre_static.cmake", "static"),
+    ("tests/aarch64/", "aarch64"), ("cmake/aarch64.cmake", "aarch64"),
     ("tests/tls/peer.cpp", "programs"), ("tests/packages/", ""),
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
     ("programs/CMakeLists.txt", "resp load encryption proxy programs alone"),

@@ -7,6 +7,7 @@ namespace {
 class io_receive_cancel : public io_contract {};
 
 TEST_P(io_receive_cancel, at_once_loses_no_byte) {
+  const bool is_newest = GetParam().like == kernel_kind::present && (GetParam().is_epoll() || ring_has_multishots());
   for (const bool said_before : {true, false}) {
     receiver m(backend, GetParam().code, tcp_connection());
     if (said_before) say(m.peer, "kept");
@@ -15,8 +16,7 @@ TEST_P(io_receive_cancel, at_once_loses_no_byte) {
     EXPECT_EQ(m.where, io::phase::in_flight) << "still to be handed out";
     if (!said_before) say(m.peer, "kept");
     EXPECT_EQ(result_of(m), -ECANCELED);
-    EXPECT_LE(m.completions, GetParam().like == kernel_kind::present ? 1 : 2)
-        << "an older ring hands out the bytes before";
+    EXPECT_LE(m.completions, is_newest ? 1 : 2) << "an older ring hands out the bytes before";
     EXPECT_EQ(m.bytes + received_by(m.socket()), "kept");
   }
 }

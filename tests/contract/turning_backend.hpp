@@ -62,6 +62,13 @@ inline io::backend_owner make_older(kernel_kind like, const io::backend_options&
   return io::backend_owner(made.release());
 }
 
+/// False on a kernel before 6.10, whose ring gets one result at a time.
+inline bool ring_has_multishots() {
+  uring::refusal refused;
+  static const bool has = io::uring_backend({}, nullptr, refused).capabilities().multishot_receive;
+  return has;
+}
+
 /// A backend that is turned as in a loop.
 class turning_backend {
  public:

@@ -25,7 +25,8 @@ constexpr std::size_t max_padding = 256;  // white space after a boundary
 
 // Returns the next position, starting at `from`, that holds a CR. As long as sixteen positions can be read, the last
 // byte of the delimiter is checked too.
-std::size_t skip_to_candidate(std::string_view in, std::size_t from, std::string_view delimiter) noexcept {
+std::size_t skip_to_candidate(std::string_view in, std::size_t from,
+                              [[maybe_unused]] std::string_view delimiter) noexcept {
 #if defined(__SSE2__)
   const std::size_t distance = delimiter.size() - 1;
   const __m128i first = _mm_set1_epi8('\r');
