@@ -38,6 +38,7 @@ function(gyre_install_package)
                                 INSTALL_DESTINATION ${GYRE_CMAKE_FOLDER})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/gyreConfig.cmake ${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake
+                ${PROJECT_SOURCE_DIR}/cmake/gyre_module.cmake ${PROJECT_SOURCE_DIR}/src/modules/gyre.cppm
           DESTINATION ${GYRE_CMAKE_FOLDER} COMPONENT development)
 endfunction()
 

@@ -56,6 +56,7 @@ BESIDE = [
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
     ("tests/kernel/", "kernel kernels"), ("tests/static/", "static"), ("cmake/gyre_static.cmake", "static"),
     ("tests/aarch64/", "aarch64"), ("cmake/aarch64.cmake", "aarch64"),
+    ("tests/modules/", "alone"), ("src/modules/", "alone"), ("cmake/gyre_module.cmake", "alone"),
     ("tests/tls/peer.cpp", "programs"), ("tests/packages/", ""),
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
     ("programs/CMakeLists.txt", "resp load encryption proxy programs alone"),
