@@ -18,7 +18,7 @@ suites=("$@")
 [ $# -gt 0 ] || suites=(coro loop sync tasks)
 root=$PWD/build/aarch64-sysroot
 
-# Downloads packages of Debian for arm64 and unpacks them into a folder. The system's own list of packages stays as it is.
+# Downloads packages of Debian for arm64 and unpacks them into a folder. The system's own list of packages stays.
 make_sysroot() {
   local apt=$PWD/build/aarch64-packages link
   rm -rf "$root" "$apt"
