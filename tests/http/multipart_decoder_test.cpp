@@ -48,6 +48,7 @@ void take_step(const http::multipart_decoder& decoder, const http::multipart_dec
     form.parts.back().data += step.data;
   } else if (step.what == form_state::part_end) {
     EXPECT_FALSE(form.parts.back().ended);
+    EXPECT_EQ(decoder.part().name, form.parts.back().name) << "it is valid until the next one begins";
     form.parts.back().ended = true;
   }
 }

@@ -31,7 +31,8 @@ class GYRE_API multipart_reader {
 
   /// Skips the rest of this part and goes to the next one. Null when there is none.
   ///
-  /// Lifetime: the part is valid until the next call. Cancel: nothing is lost. Errors: see multipart_reader.
+  /// Lifetime: the part is valid until the next call of next_part(). Cancel: nothing is lost. Errors: see
+  /// multipart_reader.
   [[nodiscard]] task<const multipart_part*> next_part();
 
   /// The next piece of this part. Empty at the end of the part.

@@ -132,7 +132,6 @@ bool multipart_decoder::see_delimiter_line(std::string_view line) {
   ++parts_;
   header_ = 0;
   has_disposition_ = has_type_ = false;
-  part_ = {};
   place_ = place::header;
   return true;
 }
@@ -188,6 +187,7 @@ multipart_decoder::state multipart_decoder::advance(std::string_view& input, std
         if (std::exchange(ends_part_, false)) return state::part_end;
         continue;
       case place::header:
+        if (header_ == 0) part_ = {};  // only now: the previous part is valid until here
         if (!take_line(input, limits_.header - header_, line) || !see_header_line(line)) return stopped();
         partial_.clear();
         if (place_ == place::data) return state::part_begin;
