@@ -13,7 +13,7 @@
 
 namespace gyre::testing {
 
-struct watchdog::state {
+struct [[gnu::visibility("hidden")]] watchdog::state {
   static std::chrono::milliseconds checked(std::chrono::milliseconds limit) {
     if (limit <= std::chrono::milliseconds::zero())
       throw std::invalid_argument("watchdog: limit must be positive; milliseconds::max() means no limit");
