@@ -31,7 +31,7 @@ def names_of(head):
 def documented():
     """(the parts, the ends, the whole names) of the list of dropped fields in the guide."""
     text = GUIDE.read_text()
-    section = text[text.index("These fields of a client are dropped"):text.index("A server that trusts a field")]
+    section = text[text.index("The following fields of a client are dropped"):text.index("If a server trusts a field")]
     parts, ends, names = ([name for name in re.findall("`([^`]+)`", each.split(":")[0])]
                           for each in section.split("\n* ")[1:])
     return parts, ends, names
