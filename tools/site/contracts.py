@@ -75,6 +75,7 @@ def to_markdown(comment):
 
 def to_cell(comment):
     """The same in a cell of a table."""
-    text = " ".join(line for line in lines_of(comment) if line.strip())
-    text = escaped(LABEL.sub(r"\1: ", text)).replace("|", "\\|")
-    return text[:1].upper() + text[1:] if text[:1].islower() and "`" not in text[:1] else text
+    parts = [("• " if kind == "item" else "") + escaped(" ".join(lines))
+             for kind, lines in paragraphs(lines_of(comment))]
+    text = "<br>".join(parts).replace("|", "\\|")
+    return text[:1].upper() + text[1:]
