@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -89,6 +90,8 @@ struct unix_server {
 inline connection tcp_connection() {
   const tcp_server server(1);
   owned_fd peer = server.begin_connect();
+  pollfd waiting{.fd = server.fd.get(), .events = POLLIN, .revents = 0};
+  checked(::poll(&waiting, 1, 10'000), "poll");  // an emulated kernel takes its time
   owned_fd ours(checked(::accept4(server.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC), "accept4"));
   const int on = 1;
   checked(::setsockopt(peer.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), "TCP_NODELAY");
