@@ -74,7 +74,8 @@ def misses_components(prefix):
         return f"rm -rf b && cmake -G Ninja -B b -DCMAKE_PREFIX_PATH={prefix} {options}"
 
     consumer.must_say(finds_components("REQUIRED COMPONENTS core web"),
-                      "component web: there is none of that name; the components are core, http, tls, client, uring and module")
+                      "component web: there is none of that name; the components are core, http, tls, client, uring "
+                      "and module")
     no_openssl = "-DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON"
     consumer.must_say(finds_components("REQUIRED COMPONENTS client", no_openssl),
                       "component client: OpenSSL 3 is not found")
