@@ -54,7 +54,9 @@ def described(option):
     if option.rule.startswith("in "):
         least, most = re.findall(r"\d+", option.rule)
         yield f"At least {least}, at most {most}."
-    if option.default:
+    if option.default == ".":
+        yield "Defaults to the current directory."
+    elif option.default:
         yield rf"Defaults to {bold(option.default)}."
     if option.required:
         yield "Required."

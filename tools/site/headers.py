@@ -53,7 +53,9 @@ def library():
 
 
 def plain_name(cursor):
-    """The name without the parameters of a template."""
+    """The name without the parameters of a template. That of libclang for an unnamed enum contains a path."""
+    if cursor.spelling.startswith("(unnamed"):
+        return cursor.spelling.split()[1] + " without a name"
     return cursor.spelling if cursor.spelling.startswith("operator") else re.sub(r"<.*", "", cursor.spelling)
 
 

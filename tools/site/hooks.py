@@ -53,6 +53,8 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, config, files):
     if page.file.src_uri.startswith("reference/"):
         return markdown
+    if page.file.src_uri.startswith(("guide/", "cookbook/")):
+        page.meta["search"] = {"boost": 6}  # a chapter comes before the pages of the names that it explains
     markdown = pages.without_comments(markdown)
     return pages.with_links_of_site(markdown, page.file.src_uri)
 
