@@ -40,7 +40,7 @@ class redis_client {
     for (const std::string& each : words) request += "$" + std::to_string(each.size()) + "\r\n" + each + "\r\n";
     gyre::promise<reply> answered;
     gyre::future<reply> answer = answered.get_future();
-    waiting_.push(std::move(answered));  // before the first await, so that the order is that of the requests
+    waiting_.push(std::move(answered));  // before the first await, to keep the order of the requests
     connection_.writer.write(request);
     co_await connection_.writer.drain();
     co_return co_await answer;

@@ -70,7 +70,7 @@ class GyreRecipe(ConanFile):
         copy(self, "LICENSE", self.source_folder, str(Path(self.package_folder, "licenses")))
 
     def package_info(self):
-        # find_package reads the files that gyre installs: there is one set of targets and components, whoever built it.
+        # find_package reads the files that gyre installs: every way of building gives the same targets and components.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self._library("gyre", [])
         self.cpp_info.components["gyre"].builddirs = ["lib/cmake/gyre"]

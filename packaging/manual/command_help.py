@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 DESCRIPTION = 30  # the column where descriptions begin
 NAMES = re.compile(r"  (?P<names>\S+)(?P<rest>.*)")
-# What CLI11 writes behind the names: a type, its rule, the default, and properties.
+# CLI11 writes these behind the names: a type, its rule, the default, and properties.
 REST = re.compile(r"(?: (?P<type>TEXT|UINT|FLOAT)(?::(?P<rule>in \[[^]]*\]|\{[^}]*\}|[A-Z]+))?(?:=(?P<default>.*?))?)?"
                   r"(?P<repeated> \.\.\.)?(?P<required> REQUIRED)?(?: \(Env:(?P<variable>\w+)\))?"
                   r"(?: Excludes: .*)?")
