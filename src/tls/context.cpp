@@ -2,6 +2,7 @@
 #include "context.hpp"
 #include "engine.hpp"
 #include "key_log.hpp"
+#include "protocol_list.hpp"
 #include "ticket_ring.hpp"
 
 #include <gyre/io/printable.hpp>
@@ -18,16 +19,6 @@
 
 namespace gyre::tls {
 namespace {
-
-std::string in_wire_format(const std::vector<std::string>& protocols) {
-  std::string all;
-  for (const std::string& each : protocols) {
-    if (each.empty() || each.size() > 255)
-      throw tls_error(tls_errc::bad_configuration, "protocols", each, "a name has 1 to 255 bytes (RFC 7301)");
-    (all += static_cast<char>(each.size())) += each;
-  }
-  return all;
-}
 
 void use_certificate(SSL_CTX& settings, const certificate& own) {
   clear_openssl_errors();
@@ -271,16 +262,7 @@ int context::choose_protocol(SSL* /*connection*/, const unsigned char** chosen, 
   return SSL_TLSEXT_ERR_OK;
 }
 
-std::vector<std::string> context::protocols() const {
-  std::vector<std::string> all;
-  for (std::string_view rest = protocols_; !rest.empty();) {
-    const auto size = static_cast<unsigned char>(rest.front());
-    all.emplace_back(rest.substr(1, size));
-    rest.remove_prefix(std::size_t{1} + size);
-  }
-  return all;
-}
-
+std::vector<std::string> context::protocols() const { return from_wire_format(protocols_); }
 context_reference::context_reference(const context_reference& other) noexcept : context_(other.context_) {
   if (context_ != nullptr) context_->add_reference();
 }

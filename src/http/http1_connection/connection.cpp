@@ -218,19 +218,6 @@ sending connection::how_to_send(const workspace& work, bool close) {
   return true;
 }
 
-void connection::tell_of_simple(workspace& work, int status, std::uint64_t body_bytes) noexcept {
-  served_exchange told(app(), work.request, *this);
-  told.start_clock(began_);
-  told.note_answer(status, body_bytes, true);
-  untold_ = false;
-}
-
-void connection::tell_of_unanswered(workspace& work) noexcept {
-  served_exchange told(app(), work.request, *this);
-  told.start_clock(began_);
-  untold_ = false;
-}
-
 // Starts the handler. Most responses are small and there at once: they need no coroutine and cannot be ended early.
 // Returns false when `answer` has to continue.
 bool connection::answer_at_once(workspace& work) {

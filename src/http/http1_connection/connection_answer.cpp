@@ -11,6 +11,19 @@
 
 namespace gyre::http {
 
+void connection::tell_of_simple(workspace& work, int status, std::uint64_t body_bytes) noexcept {
+  served_exchange told(app(), work.request, *this);
+  told.start_clock(began_);
+  told.note_answer(status, body_bytes, true);
+  untold_ = false;
+}
+
+void connection::tell_of_unanswered(workspace& work) noexcept {
+  served_exchange told(app(), work.request, *this);
+  told.start_clock(began_);
+  untold_ = false;
+}
+
 // The client may take the rest of earlier responses while the handler runs.
 task<connection::next_step> connection::answer_while_sending(workspace& work) {
   message_output::background_sending background(co_await this_task_context{}, work.output);
